@@ -1,0 +1,84 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings every target is built with.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// A C library of Debian's; `map` alone links it where `pkgConfig` would warn.
+func library(_ name: String, _ package: String, pkgConfig: String? = nil) -> Target {
+    .systemLibrary(
+        name: name, path: "Shared/C/\(name.dropFirst())", pkgConfig: pkgConfig,
+        providers: [.apt([package])])
+}
+
+func shared(_ name: String, _ needs: Target.Dependency..., unsafe: Bool = false) -> Target {
+    .target(
+        name: name, dependencies: needs, path: "Shared/\(name)",
+        swiftSettings: unsafe ? strict + [.strictMemorySafety()] : strict)
+}
+
+func service(_ name: String, _ needs: Target.Dependency...) -> Target {
+    .executableTarget(
+        name: name, dependencies: needs, path: "Services/\(name)", swiftSettings: strict)
+}
+
+func tests(_ name: String, _ needs: Target.Dependency...) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: needs, path: "Tests/\(name)",
+        swiftSettings: strict)
+}
+
+let package = Package(
+    name: "liveline",
+    targets: [
+        library("CZMQ", "libzmq3-dev"),
+        library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
+        library("CMicrohttpd", "libmicrohttpd-dev", pkgConfig: "libmicrohttpd"),
+        library("CCurl", "libcurl4-openssl-dev", pkgConfig: "libcurl"),
+        library("CNghttp2", "libnghttp2-dev", pkgConfig: "libnghttp2"),
+        library("COpenSSL", "libssl-dev", pkgConfig: "openssl"),
+        library("CSystem", "libc6-dev"),
+
+        shared("JSON"),
+        shared("Telemetry"),
+        shared("Contracts"),
+        shared("Crypto", "COpenSSL", unsafe: true),
+        shared("Store", "CSQLite", "Contracts", unsafe: true),
+        shared("Bus", "CZMQ", "Contracts", unsafe: true),
+        shared("Web", "CMicrohttpd", "CCurl", unsafe: true),
+        shared("HTTP2", "CNghttp2", "COpenSSL", "Crypto", unsafe: true),
+        shared("Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto"),
+
+        service("ingest", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
+        service("segmenter", "Contracts", "Service", "Store", "Telemetry"),
+        service("token-registry", "Contracts", "Service", "Store", "Telemetry"),
+        service("rate-limiter", "Contracts", "Service", "Telemetry"),
+        service("apns-gateway", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
+        service("apns-simulator", "Service", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
+        service("liveline", "Contracts", "Service", "Store", "Web", "JSON", "Telemetry", "Crypto", "CSystem"),
+
+        tests("JSON", "JSON"),
+        tests("Telemetry", "Telemetry"),
+        tests("Contracts", "Contracts"),
+        tests("Crypto", "Crypto"),
+        tests("Store", "Store", "Contracts"),
+        tests("Bus", "Bus", "Contracts"),
+        tests("Web", "Web"),
+        tests("HTTP2", "HTTP2", "Crypto"),
+        tests("Service", "Service", "Contracts", "Bus", "Store"),
+        tests("Ingest", "ingest", "Contracts", "Service", "Store", "JSON"),
+        tests("Segmenter", "segmenter", "Contracts", "Service", "Store"),
+        tests("TokenRegistry", "token-registry", "Contracts", "Service", "Store"),
+        tests("RateLimiter", "rate-limiter", "Contracts", "Service"),
+        tests("APNsGateway", "apns-gateway", "Contracts", "Service", "HTTP2", "Crypto"),
+        tests("APNsSimulator", "apns-simulator", "HTTP2", "Crypto", "Web"),
+        tests("Liveline", "liveline", "Service", "Web"),
+        tests("Tidy"),
+    ]
+)
