@@ -1,0 +1,136 @@
+public import FoundationEssentials
+
+/// What is wrong with frames that are not a message.
+///
+/// Their content is never shown.
+public struct ParcelError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What was expected.
+    public var problem: String
+    /// How many bytes the frames have together.
+    public var byteCount: Int
+
+    /// One line for a log.
+    public var description: String { "\(problem) (\(byteCount) bytes)" }
+}
+
+/// Writes parcels as frames and reads them: envelope, bodies as a JSON array, then three raw frames a body for
+/// the types that carry a payload.
+public struct ParcelCoder {
+    private let encoder = JSONEncoder()
+    private let decoder = JSONDecoder()
+
+    /// Makes a coder; one a thread.
+    public init() {
+        // Sorted, so that golden files can be compared byte for byte.
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    }
+
+    /// The frames of a parcel.
+    ///
+    /// - Throws: `EncodingError` for a number JSON cannot hold.
+    public func frames(_ parcel: Parcel) throws -> [Data] {
+        var frames = [try encoder.encode(parcel.envelope), try bodies(parcel.messages)]
+        guard parcel.envelope.type.carriesPayload else { return frames }
+        for message in parcel.messages {
+            let payload = message.payload
+            frames.append(Data(payload.contentState))
+            frames.append(Data(payload.attributes))
+            frames.append(Data(payload.alert))
+        }
+        return frames
+    }
+
+    /// Reads a parcel.
+    ///
+    /// - Throws: `ParcelError` for anything that is not one.
+    public func parcel(_ frames: [Data]) throws(ParcelError) -> Parcel {
+        let size = frames.reduce(0) { $0 + $1.count }
+        guard frames.count >= 2 else { throw ParcelError(problem: "fewer than two frames", byteCount: size) }
+        guard let version = try? decoder.decode(VersionOnly.self, from: frames[0]) else {
+            throw ParcelError(problem: "the first frame is no envelope", byteCount: size)
+        }
+        guard Envelope.versionsRead.contains(version.v) else {
+            throw ParcelError(problem: "version \(version.v) is not read here", byteCount: size)
+        }
+        guard let envelope = try? decoder.decode(Envelope.self, from: frames[0]) else {
+            throw ParcelError(problem: "the envelope's type or sender is unknown", byteCount: size)
+        }
+        guard var messages = try? decodeBodies(envelope.type, frames[1]) else {
+            throw ParcelError(
+                problem: "the bodies of \(envelope.type.rawValue) do not decode", byteCount: size)
+        }
+        let perBody = envelope.type.carriesPayload ? 3 : 0
+        guard !messages.isEmpty, frames.count == 2 + perBody * messages.count else {
+            throw ParcelError(
+                problem: "\(envelope.type.rawValue) has \(frames.count) frames", byteCount: size)
+        }
+        guard perBody > 0 else { return Parcel(envelope: envelope, messages: messages) }
+        for index in messages.indices {
+            messages[index].payload = Payload(
+                contentState: [UInt8](frames[2 + 3 * index]), attributes: [UInt8](frames[3 + 3 * index]),
+                alert: [UInt8](frames[4 + 3 * index]))
+        }
+        return Parcel(envelope: envelope, messages: messages)
+    }
+
+    private struct VersionOnly: Decodable { var v: Int }
+
+    private func bodies(_ messages: [Message]) throws -> Data {
+        var data = Data("[".utf8)
+        for (index, message) in messages.enumerated() {
+            if index > 0 { data.append(UInt8(ascii: ",")) }
+            data.append(try body(message))
+        }
+        data.append(UInt8(ascii: "]"))
+        return data
+    }
+
+    /// The JSON body of one message, without its raw frames.
+    ///
+    /// - Throws: `EncodingError` for a number JSON cannot hold.
+    public func body(_ message: Message) throws -> Data {
+        switch message {
+        case .hello(let body): try encoder.encode(body)
+        case .registration(let body): try encoder.encode(body)
+        case .command(let body): try encoder.encode(body)
+        case .batch(let body): try encoder.encode(body)
+        case .targets(let body): try encoder.encode(body)
+        case .retarget(let body): try encoder.encode(body)
+        case .pushes(let body): try encoder.encode(body)
+        case .report(let body): try encoder.encode(body)
+        case .taken(let body): try encoder.encode(body)
+        case .busy(let body): try encoder.encode(body)
+        case .settled(let body): try encoder.encode(body)
+        case .fact(let body): try encoder.encode(body)
+        case .noted(let body): try encoder.encode(body)
+        case .query(let body): try encoder.encode(body)
+        case .answer(let body): try encoder.encode(body)
+        }
+    }
+
+    /// Reads the bodies of one type from a JSON array, without their raw frames.
+    ///
+    /// - Throws: `DecodingError` for anything else.
+    public func decodeBodies(_ type: MessageType, _ data: Data) throws -> [Message] {
+        func read<Body: Decodable>(_ wrap: (Body) -> Message) throws -> [Message] {
+            try decoder.decode([Body].self, from: data).map(wrap)
+        }
+        return switch type {
+        case .hello: try read(Message.hello)
+        case .registration: try read(Message.registration)
+        case .command: try read(Message.command)
+        case .batch: try read(Message.batch)
+        case .targets: try read(Message.targets)
+        case .retarget: try read(Message.retarget)
+        case .pushes: try read(Message.pushes)
+        case .report: try read(Message.report)
+        case .taken: try read(Message.taken)
+        case .busy: try read(Message.busy)
+        case .settled: try read(Message.settled)
+        case .fact: try read(Message.fact)
+        case .noted: try read(Message.noted)
+        case .query: try read(Message.query)
+        case .answer: try read(Message.answer)
+        }
+    }
+}

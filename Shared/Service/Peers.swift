@@ -1,0 +1,73 @@
+import Contracts
+
+/// Which neighbours live, by the hellos that were heard.
+struct Peers {
+    /// One neighbour.
+    struct Peer {
+        var life: Sender
+        var hello: Hello
+        var heardAtMilliseconds: Int64
+    }
+
+    /// How long nothing may be heard before an instance counts as gone: five hellos.
+    static let goneAfterMilliseconds: Int64 = 5_500
+    /// How long the hellos of a service are heard before its instances are chosen among by hash.
+    static let settleMilliseconds: Int64 = 2_000
+
+    private var peers: [InstanceName: Peer] = [:]
+    private var firstHeard: [ServiceName: Int64] = [:]
+    private var newLives: [InstanceName: (Sender, Hello)] = [:]
+
+    /// The lives of a service's instances, sorted.
+    func living(_ service: ServiceName) -> [Sender] {
+        peers.values.filter { $0.life.instance.service == service }.map(\.life)
+            .sorted { $0.instance < $1.instance }
+    }
+
+    /// The life of an instance; nil if it is not heard.
+    func life(of instance: InstanceName) -> Sender? { peers[instance]?.life }
+
+    /// What an instance takes; nil if it is not heard.
+    func windows(of instance: InstanceName) -> Windows? { peers[instance]?.hello.windows }
+
+    /// All living instances, sorted.
+    var instances: [InstanceName] { peers.keys.sorted() }
+
+    /// Takes a hello in.
+    ///
+    /// A new life is acted on later, when all that the former one said has been read.
+    mutating func heard(_ hello: Hello, from life: Sender, nowMilliseconds now: Int64) {
+        firstHeard[life.instance.service] = firstHeard[life.instance.service] ?? now
+        guard let known = peers[life.instance], known.life != life else {
+            peers[life.instance] = Peer(life: life, hello: hello, heardAtMilliseconds: now)
+            return
+        }
+        peers[life.instance]?.heardAtMilliseconds = now
+        newLives[life.instance] = (life, hello)
+    }
+
+    /// The instances that have started anew since the last call, sorted; from now on the new life counts.
+    mutating func takeNewLives() -> [InstanceName] {
+        let instances = newLives.keys.sorted()
+        for (instance, (life, hello)) in newLives {
+            peers[instance]?.life = life
+            peers[instance]?.hello = hello
+        }
+        newLives = [:]
+        return instances
+    }
+
+    /// The instances of which nothing has been heard for too long, sorted; they do not live any more.
+    mutating func takeGone(nowMilliseconds now: Int64) -> [InstanceName] {
+        let gone = peers.filter { now - $0.value.heardAtMilliseconds > Peers.goneAfterMilliseconds }.keys
+            .sorted()
+        for instance in gone { peers[instance] = nil }
+        for service in ServiceName.allCases where living(service).isEmpty { firstHeard[service] = nil }
+        return gone
+    }
+
+    /// The services whose instances may be chosen among by hash.
+    func settledServices(nowMilliseconds now: Int64) -> Set<ServiceName> {
+        Set(firstHeard.filter { now - $0.value >= Peers.settleMilliseconds }.keys)
+    }
+}
