@@ -1,2 +1,42 @@
 #pragma once
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/ecdsa.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+// What OpenSSL offers as macros or variadic functions, and what Swift's own names would hide.
+
+static inline EVP_PKEY *liveline_generate_p256(void) { return EVP_EC_gen("P-256"); }
+
+static inline void liveline_sha256(const unsigned char *bytes, size_t count, unsigned char *digest) {
+    SHA256(bytes, count, digest);
+}
+
+static inline size_t liveline_bio_bytes(BIO *bio, const char **bytes) {
+    char *start = NULL;
+    long count = BIO_get_mem_data(bio, &start);
+    *bytes = start;
+    return count > 0 ? (size_t)count : 0;
+}
+
+static inline void liveline_free(void *memory) { OPENSSL_free(memory); }
+static inline void liveline_clear_free(void *memory, size_t count) { OPENSSL_clear_free(memory, count); }
+
+static inline int liveline_add_extension(X509 *certificate, int nid, const char *value) {
+    X509V3_CTX context;
+    X509V3_set_ctx_nodb(&context);
+    X509V3_set_ctx(&context, certificate, certificate, NULL, NULL, 0);
+    X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, nid, value);
+    if (!extension) return 0;
+    int added = X509_add_ext(certificate, extension, -1);
+    X509_EXTENSION_free(extension);
+    return added;
+}

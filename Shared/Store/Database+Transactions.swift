@@ -1,0 +1,50 @@
+extension Database {
+    /// Runs the body in one transaction that takes the write lock at once, and commits.
+    ///
+    /// - Throws: what the body or the commit throws; nothing of it is then in the store.
+    public func transaction<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
+        try begin()
+        let result: T
+        do {
+            result = try body()
+        } catch {
+            try rollback()
+            throw error
+        }
+        try commit()
+        return result
+    }
+
+    /// Begins a transaction that takes the write lock at once.
+    ///
+    /// - Throws: `StoreError`, busy when another connection kept the lock for the whole busy timeout.
+    public func begin() throws(StoreError) {
+        try run("BEGIN IMMEDIATE")
+        isInTransaction = true
+    }
+
+    /// Commits the transaction; when it returns, the rows are on disk.
+    ///
+    /// A commit that fails leaves no transaction open and none of its rows in the store.
+    ///
+    /// - Throws: `StoreError`, also the earlier one with which SQLite ended the transaction by itself.
+    public func commit() throws(StoreError) {
+        do {
+            try run("COMMIT")
+            isInTransaction = false
+        } catch {
+            try rollback()
+            throw error
+        }
+    }
+
+    /// Takes back the transaction; does nothing where SQLite already did, or where none is open.
+    ///
+    /// - Throws: `StoreError` when SQLite cannot even do that; the connection is then of no more use.
+    public func rollback() throws(StoreError) {
+        isInTransaction = false
+        transactionFailure = nil
+        guard !connection.isAutocommit else { return }
+        try run("ROLLBACK")
+    }
+}

@@ -1,0 +1,130 @@
+internal import CSQLite
+
+/// One connection to an SQLite store, for one thread.
+///
+/// Commits are durable when they return (`synchronous=FULL` over a write-ahead log). Each statement is prepared once
+/// and kept. A file is made with mode 0600, and so are its log and index.
+public final class Database {
+    /// Where a store lives.
+    public enum Location: Equatable, Sendable {
+        /// In memory, for this connection alone, gone with it.
+        case memory
+        /// In the file at this path, which is made if it is missing; its directory must exist.
+        case file(String)
+    }
+
+    /// The settings of a connection.
+    public struct Options: Equatable, Sendable {
+        /// How long a call waits for another connection's lock, in milliseconds; 5,000 by default.
+        public var busyTimeoutMilliseconds: Int32 = 5_000
+        /// How large the page cache grows, in KiB; 8,192 by default.
+        public var cacheKibibytesMax = 8_192
+        /// How large the write-ahead log grows before it is copied back, in bytes; 8 MiB by default.
+        ///
+        /// One commit, or a reader that stays in one transaction, can carry it beyond.
+        public var logBytesTarget = 8 << 20
+
+        /// Takes the defaults.
+        public init() {}
+    }
+
+    // Declared before the connection: statements are finalised before it closes.
+    private var cache = StatementCache()
+    let connection: Connection
+    let options: Options
+    /// A transaction was begun here and neither committed nor rolled back.
+    public internal(set) var isInTransaction = false
+    /// Why SQLite ended the transaction by itself; thrown by whatever comes next until `rollback` or `commit`.
+    var transactionFailure: StoreError?
+
+    /// Opens the store and sets it up.
+    ///
+    /// - Throws: `StoreError` when the file cannot be opened, is not a database, is damaged or read-only.
+    public init(_ location: Location, options: Options = Options()) throws(StoreError) {
+        self.options = options
+        switch location {
+        case .memory:
+            connection = try Connection(path: ":memory:")
+            try configure()
+        case .file(let path):
+            guard !path.isEmpty, !path.utf8.contains(0) else {
+                throw StoreError(call: "open", extendedCode: SQLITE_CANTOPEN, message: "no usable path")
+            }
+            // An absolute or dotted path cannot be read as ":memory:" or as a URI.
+            let plain = path.hasPrefix("/") ? path : "./" + path
+            try PrivateFile.createIfMissing(plain)
+            connection = try Connection(path: plain)
+            try configure()
+            try useWriteAheadLog(path: plain)
+        }
+    }
+
+    /// How many rows the last INSERT, UPDATE or DELETE touched.
+    public var changes: Int { connection.changes }
+
+    /// The key of the row inserted last.
+    public var lastInsertedRowID: Int64 { connection.lastInsertedRowID }
+
+    /// How many prepared statements are kept.
+    var cachedStatementCount: Int { cache.count }
+
+    /// Finds or prepares a statement; one on which a query stands is not handed out twice.
+    func statement(for sql: SQL) throws(StoreError) -> Statement {
+        if let known = cache[sql] {
+            return known.isInUse ? try connection.prepare(known.sql) : known
+        }
+        let made = try connection.prepare(sql.text)
+        cache.insert(made, for: sql)
+        return made
+    }
+}
+
+extension Database {
+    private func configure() throws(StoreError) {
+        connection.setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds)
+        // Constraints between tables are the cores' work: a check on each row would be paid on the hot path.
+        try connection.execute(
+            script: """
+                PRAGMA synchronous = FULL;
+                PRAGMA foreign_keys = OFF;
+                PRAGMA trusted_schema = OFF;
+                PRAGMA temp_store = MEMORY;
+                PRAGMA cache_size = -\(options.cacheKibibytesMax);
+                PRAGMA journal_size_limit = \(options.logBytesTarget);
+                """)
+    }
+
+    private func useWriteAheadLog(path: String) throws(StoreError) {
+        guard !connection.isReadOnly else {
+            throw StoreError(
+                call: "open", extendedCode: SQLITE_READONLY, message: "the file is read-only: \(path)")
+        }
+        let mode = try switchJournal()
+        guard mode == "wal" else {
+            throw StoreError(call: "open", message: "no write-ahead log here (journal mode \(mode)): \(path)")
+        }
+        let pageSize = try first("PRAGMA page_size") { $0.int(0) } ?? 4_096
+        let pages = max(1, Int64(options.logBytesTarget) / max(1, pageSize))
+        try connection.execute(script: "PRAGMA wal_autocheckpoint = \(pages)")
+    }
+
+    /// Switches a new file to the write-ahead log, while other connections may be at the same.
+    ///
+    /// SQLite refuses at once, without waiting for the busy timeout, where two that switch would wait for each other.
+    private func switchJournal() throws(StoreError) -> String {
+        let pauseMilliseconds: Int32 = 5
+        var waitedMilliseconds: Int32 = 0
+        while true {
+            do {
+                return try first("PRAGMA journal_mode = WAL") { $0.text(0) } ?? "none"
+            } catch {
+                guard error.isBusy, waitedMilliseconds < options.busyTimeoutMilliseconds else { throw error }
+            }
+            sqlite3_sleep(pauseMilliseconds)
+            waitedMilliseconds += pauseMilliseconds
+        }
+    }
+}
+
+@available(*, unavailable)
+extension Database: Sendable {}
