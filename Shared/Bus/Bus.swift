@@ -16,7 +16,7 @@ public final class Bus {
     private let monitors: [ZMQSocket]
     private let files: [Lane: SocketFile]
     private var outbound: [InstanceName: Neighbour] = [:]
-    private let poller = BusPoller()
+    private let poller: BusPoller
 
     private struct Neighbour {
         var sockets: [Lane: ZMQSocket]
@@ -52,6 +52,7 @@ public final class Bus {
         self.inbound = inbound
         self.monitors = monitors
         self.files = files
+        poller = BusPoller(Array(inbound.values))
     }
 
     deinit {
@@ -145,7 +146,7 @@ public final class Bus {
     ///   - descriptors: further descriptors to watch; negative ones are skipped.
     ///   - timeoutMilliseconds: how long to wait at the most.
     public func poll(_ descriptors: [CInt], timeoutMilliseconds: Int64) {
-        poller.wait(inbound.values.map { $0 }, descriptors, timeoutMilliseconds: timeoutMilliseconds)
+        poller.wait(descriptors, timeoutMilliseconds: timeoutMilliseconds)
     }
 }
 

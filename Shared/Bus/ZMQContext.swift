@@ -2,7 +2,7 @@ internal import CZMQ
 internal import Glibc
 
 /// libzmq's context, shared by the sockets of one bus and ended after the last of them.
-final class ZMQContext {
+@safe final class ZMQContext {
     let pointer: UnsafeMutableRawPointer
 
     init() throws(BusError) {

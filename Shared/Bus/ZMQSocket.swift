@@ -2,7 +2,7 @@ internal import CZMQ
 internal import Glibc
 
 /// One libzmq socket, for one thread; closed with the last reference to it.
-final class ZMQSocket {
+@safe final class ZMQSocket {
     enum Kind { case push, pull, pair }
 
     let pointer: UnsafeMutableRawPointer
