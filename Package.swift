@@ -46,7 +46,7 @@ let package = Package(
         library("CSystem", "libc6-dev"),
 
         shared("JSON"),
-        shared("Telemetry"),
+        shared("Telemetry", "JSON", unsafe: true),
         shared("Contracts"),
         shared("Crypto", "COpenSSL", unsafe: true),
         shared("Store", "CSQLite", "Contracts", unsafe: true),
@@ -64,7 +64,7 @@ let package = Package(
         service("liveline", "Contracts", "Service", "Store", "Web", "JSON", "Telemetry", "Crypto", "CSystem"),
 
         tests("JSON", "JSON"),
-        tests("Telemetry", "Telemetry"),
+        tests("Telemetry", "Telemetry", "JSON"),
         tests("Contracts", "Contracts"),
         tests("Crypto", "Crypto"),
         tests("Store", "Store", "Contracts"),
