@@ -25,8 +25,9 @@ extension RateLimiter {
         }
     }
 
-    /// A push whose gateway has a new life did not go, or its outcome is already on its way to the registry. One
-    /// whose gateway is silent may still be answered until its deadline.
+    /// A push whose gateway has a new life did not go, or its outcome is already on its way to the registry.
+    ///
+    /// One whose gateway is silent may still be answered until its deadline.
     mutating func giveBack(lost keys: [CustodyKey], _ reason: LossReason, at now: Moment) -> [Effect<Never>] {
         keys.compactMap { key in
             guard case .push(let id, let attempt) = key, let push = underway[id],
