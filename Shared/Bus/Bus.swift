@@ -16,7 +16,7 @@ public final class Bus {
     private let monitors: [ZMQSocket]
     private let files: [Lane: SocketFile]
     private var outbound: [InstanceName: Neighbour] = [:]
-    private let poller: BusPoller
+    private let poller = BusPoller()
 
     private struct Neighbour {
         var sockets: [Lane: ZMQSocket]
@@ -52,14 +52,11 @@ public final class Bus {
         self.inbound = inbound
         self.monitors = monitors
         self.files = files
-        poller = BusPoller(Array(inbound.values))
     }
 
     deinit {
-        // libzmq removes the file of a socket that it closes, even if another process has bound its own there.
-        for (lane, socket) in inbound where SocketFile(at: endpoint.path(lane)) != files[lane] {
-            _ = unsafe Unmanaged.passRetained(socket)
-        }
+        // libzmq leaves the files of its sockets where they are; without them neighbours forget this instance soon.
+        for (lane, file) in files { file.remove(ifStillAt: endpoint.path(lane)) }
     }
 
     /// Whether the sockets at the instance's paths are still the ones bound here.
@@ -143,10 +140,11 @@ public final class Bus {
     /// Waits until a lane or a descriptor has something to read, or the time is over, or a signal has come.
     ///
     /// - Parameters:
+    ///   - lanes: the lanes to watch.
     ///   - descriptors: further descriptors to watch; negative ones are skipped.
     ///   - timeoutMilliseconds: how long to wait at the most.
-    public func poll(_ descriptors: [CInt], timeoutMilliseconds: Int64) {
-        poller.wait(descriptors, timeoutMilliseconds: timeoutMilliseconds)
+    public func poll(_ lanes: [Lane], _ descriptors: [CInt] = [], timeoutMilliseconds: Int64) {
+        poller.wait(lanes.compactMap { inbound[$0] }, descriptors, timeoutMilliseconds: timeoutMilliseconds)
     }
 }
 

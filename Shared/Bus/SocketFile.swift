@@ -13,6 +13,12 @@ struct SocketFile: Equatable {
         inode = status.st_ino
     }
 
+    /// Removes the file, unless another has taken its place.
+    func remove(ifStillAt path: String) {
+        guard SocketFile(at: path) == self else { return }
+        _ = unsafe unlink(path)
+    }
+
     /// Makes sure that a socket may be bound at a path: nothing is there, or a dead process left it.
     ///
     /// libzmq removes whatever is at the path before it binds, a plain file or another's socket too.
@@ -24,7 +30,9 @@ struct SocketFile: Equatable {
             guard errno == ENOENT else { throw BusError(.system, call: "lstat", path: path, code: errno) }
             return
         }
-        guard status.st_mode & S_IFMT == S_IFSOCK else { throw BusError(.notASocket, call: "bind", path: path) }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw BusError(.notASocket, call: "bind", path: path)
+        }
         guard try !isListening(path) else { throw BusError(.inUse, call: "bind", path: path) }
     }
 
@@ -39,7 +47,9 @@ struct SocketFile: Equatable {
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
         let size = socklen_t(MemoryLayout<sockaddr_un>.size)
         let result = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe connect(descriptor, $0, size) }
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, size)
+            }
         }
         return result == 0 || (errno != ECONNREFUSED && errno != ENOENT)
     }

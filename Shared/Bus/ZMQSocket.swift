@@ -60,7 +60,8 @@ internal import Glibc
     func endedConnections(name: String) throws(BusError) -> ZMQSocket {
         let address = "inproc://\(name)"
         let events =
-            ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL
+            ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
+            | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL
         guard unsafe zmq_socket_monitor(pointer, address, events) == 0 else {
             throw BusError(.system, call: "zmq_socket_monitor", path: address, code: zmq_errno())
         }
@@ -89,7 +90,9 @@ internal import Glibc
     private func send(_ frame: [UInt8], more: Bool) -> Bool {
         let flags = ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)
         while true {
-            let sent = unsafe frame.withUnsafeBytes { unsafe zmq_send(pointer, $0.baseAddress, $0.count, flags) }
+            let sent = unsafe frame.withUnsafeBytes {
+                unsafe zmq_send(pointer, $0.baseAddress, $0.count, flags)
+            }
             if sent >= 0 { return true }
             let code = zmq_errno()
             precondition(code == EINTR || code == EAGAIN, "zmq_send")
