@@ -28,7 +28,10 @@ public protocol Adapter {
 
     /// Learns that the store failed: the core was not told of these events, and never will be.
     ///
-    /// - Parameter problem: what to say to who waits, such as `storage is full`.
+    /// - Parameters:
+    ///   - events: what had happened.
+    ///   - problem: what to say to who waits, such as `storage is full`.
+    ///   - nowMilliseconds: the monotonic clock.
     mutating func failed(_ events: [External], problem: String, nowMilliseconds: Int64)
 
     /// Whether the core only reads when it is told of an event.
