@@ -51,16 +51,18 @@ let package = Package(
         shared("Crypto", "COpenSSL", unsafe: true),
         shared("Store", "CSQLite", "Contracts", unsafe: true),
         shared("Bus", "CZMQ", "Contracts", unsafe: true),
-        shared("Web", "CMicrohttpd", "CCurl", unsafe: true),
+        shared("Web", "CMicrohttpd", "CCurl", "CSystem", unsafe: true),
         shared("HTTP2", "CNghttp2", "COpenSSL", "Crypto", unsafe: true),
-        shared("Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto"),
+        shared(
+            "Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto",
+            unsafe: true),
 
         service("ingest", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
         service("segmenter", "Contracts", "Service", "Store", "Telemetry"),
         service("token-registry", "Contracts", "Service", "Store", "Telemetry"),
         service("rate-limiter", "Contracts", "Service", "Telemetry"),
         service("apns-gateway", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
-        service("apns-simulator", "Service", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
+        service("apns-simulator", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         service("liveline", "Contracts", "Service", "Store", "Web", "JSON", "Telemetry", "Crypto", "CSystem"),
 
         tests("JSON", "JSON"),
@@ -77,7 +79,7 @@ let package = Package(
         tests("TokenRegistry", "token-registry", "Contracts", "Service", "Store"),
         tests("RateLimiter", "rate-limiter", "Contracts", "Service"),
         tests("APNsGateway", "apns-gateway", "Contracts", "Service", "HTTP2", "Crypto"),
-        tests("APNsSimulator", "apns-simulator", "HTTP2", "Crypto", "Web"),
+        tests("APNsSimulator", "apns-simulator", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         tests("Liveline", "liveline", "Service", "Web"),
         tests("Tidy"),
     ]
