@@ -74,7 +74,7 @@ let package = Package(
         tests("Web", "Web"),
         tests("HTTP2", "HTTP2", "Crypto"),
         tests("Service", "Service", "Contracts", "Bus", "Store"),
-        tests("Ingest", "ingest", "Contracts", "Service", "Store", "JSON"),
+        tests("Ingest", "ingest", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
         tests("Segmenter", "segmenter", "Contracts", "Service", "Store"),
         tests("TokenRegistry", "token-registry", "Contracts", "Service", "Store"),
         tests("RateLimiter", "rate-limiter", "Contracts", "Service"),

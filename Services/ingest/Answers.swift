@@ -156,7 +156,7 @@ extension Door {
     }
 
     /// What a call is answered whose transaction could not be committed: nothing of it is stored.
-    static func storageFailure(_ call: HTTPCall) -> HTTPReply {
-        Door(path: call.path).refuse(call, .busy("storage failed; nothing was accepted"))
+    static func storageFailure(_ call: HTTPCall, problem: String) -> HTTPReply {
+        Door(path: call.path).refuse(call, .busy("\(problem); nothing was accepted"))
     }
 }

@@ -1,7 +1,7 @@
 /// How much of what was accepted is not taken yet, for the whole and for each application.
 struct Backlog {
     /// What one account holds.
-    struct Held: Equatable {
+    struct Held: Equatable, Sendable {
         var commands = 0
         var commandBytes = 0
         var registrations = 0
@@ -75,6 +75,32 @@ struct Backlog {
 
     /// The disk space that only registrations may use, in bytes.
     private var reserveBytes: Int64 { min(limits.diskReserveBytes, (diskMostBytes ?? .max) / 8) }
+}
+
+/// Says how much waits, when that has changed, but not more than once a second.
+struct WaitingWord {
+    static let everyMilliseconds: Int64 = 1_000
+
+    private var said: Backlog.Held?
+    private var notBeforeMilliseconds = Int64.min
+    /// When there is something to say, on the monotonic clock; nil while nothing has changed.
+    private(set) var nextMilliseconds: Int64?
+
+    /// What is to be said now.
+    mutating func say(_ held: Backlog.Held, nowMilliseconds now: Int64) -> Backlog.Held? {
+        guard held != said else {
+            nextMilliseconds = nil
+            return nil
+        }
+        guard now >= notBeforeMilliseconds else {
+            nextMilliseconds = notBeforeMilliseconds
+            return nil
+        }
+        said = held
+        notBeforeMilliseconds = now + WaitingWord.everyMilliseconds
+        nextMilliseconds = nil
+        return held
+    }
 }
 
 /// Every limit of ingest.

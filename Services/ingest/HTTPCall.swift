@@ -58,6 +58,8 @@ enum IngestEvent: Sendable {
 enum IngestOutput: Sendable, Equatable {
     /// Answer a request.
     case reply(HTTPReply)
+    /// Show how much is accepted and not taken yet.
+    case waiting(Backlog.Held)
 }
 
 /// The ways in.

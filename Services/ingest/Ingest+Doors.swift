@@ -28,7 +28,8 @@ extension Ingest {
 
     /// Why a call comes to nothing before it is read; nil if it does not.
     static func refusal(of call: HTTPCall, method: String) -> Refusal? {
-        guard call.method != method else { return nil }
+        // HEAD is GET without the body, which the server leaves out.
+        guard call.method != method, !(method == "GET" && call.method == "HEAD") else { return nil }
         return Refusal(.method(allowed: method), "", "only \(method) is served here", label: "method")
     }
 

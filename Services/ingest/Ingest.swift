@@ -15,23 +15,37 @@ import Store
 /// **Limits** are in `IngestLimits`. Over them, or when the store fails, calls are answered 503.
 /// **Weaknesses**: who ends an activity twice hears that it has ended, also when the first answer was lost; a code is no
 /// secret from who may call for its application.
-struct Ingest: Core {
+struct Ingest: Core, Reloadable {
     static var service: ServiceName { .ingest }
     let windows = Windows()
 
-    let access: Access
+    private(set) var access: Access
     let limits: IngestLimits
     var release = Release()
     var backlog: Backlog
     var housekeeping = Housekeeping()
     var isStarted = false
     private var hasMoreToSend = false
+    /// nil if nobody wants to hear it.
+    private var waiting: WaitingWord?
 
     /// Makes a core that has not started.
-    init(_ configuration: Configuration, limits: IngestLimits = IngestLimits()) {
+    ///
+    /// - Parameters:
+    ///   - configuration: whose applications it serves.
+    ///   - limits: how much it takes and remembers.
+    ///   - tellsWaiting: whether it says how much waits; for metrics.
+    init(
+        _ configuration: Configuration, limits: IngestLimits = IngestLimits(), tellsWaiting: Bool = false
+    ) {
         access = Access(configuration.applications)
         self.limits = limits
+        waiting = tellsWaiting ? WaitingWord() : nil
         backlog = Backlog(limits)
+    }
+
+    mutating func reload(_ configuration: Configuration) {
+        access = Access(configuration.applications)
     }
 
     mutating func step(_ input: Input<IngestEvent>, at now: Moment, in store: inout Journal)
@@ -53,7 +67,9 @@ struct Ingest: Core {
 
     func nextTurnMilliseconds(after now: Moment) -> Int64? {
         guard !hasMoreToSend else { return 0 }
-        let due = [release.nextRetryMilliseconds, housekeeping.nextMilliseconds].compactMap { $0 }.min()
+        let due = [
+            release.nextRetryMilliseconds, housekeeping.nextMilliseconds, waiting?.nextMilliseconds,
+        ].compactMap { $0 }.min()
         return due.map { max(0, $0 - now.monotonic) }
     }
 
@@ -108,6 +124,9 @@ struct Ingest: Core {
             effects.append(.send(message, to: .service(service)))
         }
         try housekeeping.turn(at: now, limits, in: journal)
+        if let held = waiting?.say(backlog.total, nowMilliseconds: now.monotonic) {
+            effects.append(.perform(.waiting(held)))
+        }
         return effects
     }
 

@@ -51,9 +51,9 @@ final class Journal: TransactionalStore {
     /// Does several things of which a refusal takes back all.
     ///
     /// - Parameter body: says whether what it did is to stay.
+    /// - Throws: what the body throws; the caller then rolls back the whole transaction.
     func together(_ body: () throws(StoreError) -> Bool) throws(StoreError) {
         try database.run("SAVEPOINT together")
-        // After an error the whole transaction is rolled back by the caller, the savepoint with it.
         if !(try body()) { try database.run("ROLLBACK TO together") }
         try database.run("RELEASE together")
     }

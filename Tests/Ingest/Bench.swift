@@ -22,6 +22,7 @@ final class Bench {
     /// Everything the core asked for beside replies and messages.
     var counts: [Count] = []
     var logs: [LogLine] = []
+    var waiting: [Backlog.Held] = []
     private var nextCall: Int64 = 1
 
     init(
@@ -62,6 +63,7 @@ final class Bench {
         for effect in effects {
             switch effect {
             case .perform(.reply(let reply)): replies.append(reply)
+            case .perform(.waiting(let held)): waiting.append(held)
             case .send(let message, let route): messages.append((message, route))
             case .count(let count): counts.append(count)
             case .log(let line): logs.append(line)
