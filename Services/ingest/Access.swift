@@ -7,6 +7,7 @@ struct Access: Sendable {
     let applications: [Configuration.Application]
     private let byCode: [String: Configuration.Application]
     private let byProject: [String: Configuration.Application]
+    private let apiDigests: [String: [[UInt8]]]
 
     init(_ applications: [Configuration.Application]) {
         self.applications = applications
@@ -14,6 +15,7 @@ struct Access: Sendable {
         byProject = Dictionary(
             applications.compactMap { application in application.firebaseProject.map { ($0, application) } },
             uniquingKeysWith: { first, _ in first })
+        apiDigests = byCode.mapValues { $0.apiTokenDigests.map { Array($0.utf8) } }
     }
 
     /// The application with a code.
@@ -24,23 +26,25 @@ struct Access: Sendable {
 
     /// The applications that a server's token is for.
     func applications(apiToken token: String) -> [Configuration.Application] {
-        let digest = SHA256.hex(token)
-        return applications.filter { Access.holds(digest, $0.apiTokenDigests) }
+        let digest = Access.digest(token)
+        return applications.filter { Access.holds(digest, apiDigests[$0.code] ?? []) }
     }
 
     /// Whether a server's token is for an application.
     func admits(apiToken token: String, to application: Configuration.Application) -> Bool {
-        Access.holds(SHA256.hex(token), application.apiTokenDigests)
+        Access.holds(Access.digest(token), apiDigests[application.code] ?? [])
     }
 
     /// Whether a phone may call: always where the application has no device tokens.
     func admits(phone call: HTTPCall, to application: Configuration.Application) -> Bool {
         guard let digests = application.deviceTokenDigests else { return true }
         guard let token = call.credential("Token") else { return false }
-        return Access.holds(SHA256.hex(token), digests)
+        return Access.holds(Access.digest(token), digests.map { Array($0.utf8) })
     }
 
-    private static func holds(_ digest: String, _ digests: [String]) -> Bool {
+    private static func digest(_ token: String) -> [UInt8] { Array(SHA256.hex(token).utf8) }
+
+    private static func holds(_ digest: [UInt8], _ digests: [[UInt8]]) -> Bool {
         // Without an early exit, so that the time does not tell which one matched.
         digests.reduce(false) { constantTimeEquals($1, digest) || $0 }
     }

@@ -10,12 +10,8 @@ struct Backlog {
     let limits: IngestLimits
     private(set) var total = Held()
     private(set) var byApplication: [String: Held] = [:]
-    /// What is free where the journal is; nil while nobody says so, as for a journal in memory.
-    var diskFreeBytes: Int64? {
-        didSet { if diskMostBytes == nil { diskMostBytes = diskFreeBytes } }
-    }
-    /// What was free at first.
-    private var diskMostBytes: Int64?
+    /// What is free where the journal is, and its size; nil while nobody says so, as for a journal in memory.
+    var disk: (freeBytes: Int64, sizeBytes: Int64)?
     private var commands: [Int64: (application: String, bytes: Int)] = [:]
 
     init(_ limits: IngestLimits) { self.limits = limits }
@@ -49,7 +45,7 @@ struct Backlog {
     /// Why no command of an application is taken for now; nil if it is.
     func refusal(commandOf application: String) -> Refusal? {
         let own = byApplication[application] ?? Held()
-        if let diskFreeBytes, diskFreeBytes < reserveBytes {
+        if let disk, disk.freeBytes < min(limits.diskReserveBytes, disk.sizeBytes / 8) {
             return .busy("storage is nearly full", retryAfterSeconds: 30)
         }
         guard total.commands < limits.commandsMax, total.commandBytes < limits.commandBytesMax else {
@@ -72,9 +68,6 @@ struct Backlog {
         }
         return nil
     }
-
-    /// The disk space that only registrations may use, in bytes.
-    private var reserveBytes: Int64 { min(limits.diskReserveBytes, (diskMostBytes ?? .max) / 8) }
 }
 
 /// Says how much waits, when that has changed, but not more than once a second.
@@ -113,7 +106,7 @@ struct IngestLimits: Equatable, Sendable {
     var registrationsMax = 1_000_000
     /// Which part of each limit one application may use; a quarter.
     var applicationShare = 4
-    /// The disk space that is kept for registrations, in bytes; 16 MiB, or an eighth of what is free if that is less.
+    /// The disk space that is kept for registrations, in bytes; 16 MiB, or an eighth of the disk if that is less.
     var diskReserveBytes: Int64 = 16 << 20
     /// How long a settled message can be asked about, in milliseconds; 7 days.
     var retentionMilliseconds: Int64 = 7 * 86_400_000

@@ -29,7 +29,7 @@ struct Draft {
     var target: Target
     var notification: Notification
     var payload: Payload
-    /// The SHA-256 of what the caller sent, by which a start that comes again is known.
+    /// The SHA-256 of what the caller sent, by which a start that comes again is known; empty for all else.
     var digest: [UInt8]
     /// The members to name when the store says no.
     var fields: Fields

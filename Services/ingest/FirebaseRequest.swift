@@ -82,7 +82,8 @@ struct FirebaseMessage {
                 application: application.code, space: push.event == .start ? .startToken : .token, name: token
             ),
             target: .audience(.token(token)), notification: notification, payload: push.payload,
-            digest: SHA256.digest(message.value.bytes), fields: Draft.Fields(activity: field))
+            digest: push.event == .start ? SHA256.digest(message.value.bytes) : [],
+            fields: Draft.Fields(activity: field))
         let words = try alertWords()
         try draft.completeAlert(title: words.title, body: words.body, field: push.members.name(of: "alert"))
         try draft.checkSize(field: ObjectReader.name(push.members.value.path))

@@ -50,8 +50,8 @@ struct HTTPReply: Sendable, Equatable {
 enum IngestEvent: Sendable {
     /// A request has arrived completely.
     case request(HTTPCall)
-    /// So much is free where the journal is, in bytes.
-    case disk(freeBytes: Int64)
+    /// So much is free where the journal is, of so much in all.
+    case disk(freeBytes: Int64, sizeBytes: Int64)
 }
 
 /// What the adapter is asked to do.

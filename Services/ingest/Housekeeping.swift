@@ -8,7 +8,7 @@ import Store
 /// young. A step looks at a bounded number of rows; after one that found as many, the next follows soon.
 struct Housekeeping {
     /// The most rows one step looks at.
-    static let rowsPerStep = 200
+    static let rowsPerStep = 100
     /// How long between two steps of one pass, in milliseconds.
     static let stepMilliseconds: Int64 = 50
     /// How long between two passes, in milliseconds.

@@ -55,8 +55,8 @@ struct Ingest: Core, Reloadable {
         switch input {
         case .started: return try start(store)
         case .external(.request(let call)): return try serve(call, at: now, in: store)
-        case .external(.disk(let free)):
-            backlog.diskFreeBytes = free
+        case .external(.disk(let free, let size)):
+            backlog.disk = (free, size)
             return []
         case .message(let message, let sender): return try take(message, from: sender, at: now, in: store)
         // Commands and registrations go to the next life, or to another instance, by themselves.

@@ -61,7 +61,7 @@ struct IngestAdapter: Adapter {
         server.process(nowMilliseconds: nowMilliseconds)
         unwritten = false
         var events = inbox.takeCalls().map(IngestEvent.request)
-        if let free = disk?.look(nowMilliseconds: nowMilliseconds) { events.append(.disk(freeBytes: free)) }
+        if let word = disk?.look(nowMilliseconds: nowMilliseconds) { events.append(word) }
         return events
     }
 
@@ -124,21 +124,19 @@ extension IngestAdapter {
         static let everyMilliseconds: Int64 = 2_000
 
         private let directory: String
-        private var lastFree: Int64?
         private(set) var nextMilliseconds: Int64 = 0
 
         init(directory: String) { self.directory = directory }
 
-        /// How much is free, if it has changed.
-        func look(nowMilliseconds: Int64) -> Int64? {
+        /// How much is free, if it is time to say so.
+        func look(nowMilliseconds: Int64) -> IngestEvent? {
             guard nowMilliseconds >= nextMilliseconds else { return nil }
             nextMilliseconds = nowMilliseconds + DiskWatch.everyMilliseconds
             let attributes = try? FileManager.default.attributesOfFileSystem(forPath: directory)
-            guard let free = (attributes?[.systemFreeSize] as? UInt64).map({ Int64(clamping: $0) }),
-                free != lastFree
+            guard let free = attributes?[.systemFreeSize] as? UInt64,
+                let size = attributes?[.systemSize] as? UInt64
             else { return nil }
-            lastFree = free
-            return free
+            return .disk(freeBytes: Int64(clamping: free), sizeBytes: Int64(clamping: size))
         }
     }
 

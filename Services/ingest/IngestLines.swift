@@ -6,14 +6,16 @@ import Web
 ///
 /// `{"type":"request","body":{"id":1,"method":"POST","path":"/json/1.3/setTags","headers":{…},"body":{…}}}`. The body of the
 /// request is a JSON value, taken as the bytes that stand there, or a string that holds it. `{"type":"disk",
-/// "body":{"freeBytes":n}}` says how much is free.
+/// "body":{"freeBytes":n,"sizeBytes":n}}` says how much is free.
 extension IngestEvent: LineReadable {
     static var lineTypes: [String] { ["request", "disk"] }
 
     init(lineType: String, body: JSONValue) throws {
         if lineType == "disk" {
-            guard let free = body["freeBytes"]?.int64 else { throw LineError("freeBytes is no integer") }
-            self = .disk(freeBytes: free)
+            guard let free = body["freeBytes"]?.int64, let size = body["sizeBytes"]?.int64 else {
+                throw LineError("freeBytes or sizeBytes is no integer")
+            }
+            self = .disk(freeBytes: free, sizeBytes: size)
             return
         }
         let headers: [HTTPField] =

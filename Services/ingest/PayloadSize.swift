@@ -22,7 +22,8 @@ enum PayloadSize {
         add("attributes", payload.attributes.count)
         add("alert", payload.alert.count)
         add("stale-date", notification.staleDateSeconds.map(digits))
-        add("dismissal-date", notification.dismissalDateSeconds.map(digits))
+        // Updates may carry one at the Pushwoosh door, but it goes out with an end only.
+        if notification.event == .end { add("dismissal-date", notification.dismissalDateSeconds.map(digits)) }
         add("relevance-score", notification.relevanceScore?.utf8.count)
         add("input-push-token", notification.inputPushToken?.utf8.count)
         add("input-push-channel", notification.inputPushChannel.map(quoted))

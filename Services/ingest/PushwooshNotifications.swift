@@ -44,7 +44,7 @@ struct PushwooshNotifications {
                 priority: 10,
                 expirationSeconds: Draft.expirationSeconds(push, application.delivery, nowSeconds: nowSeconds)
             ),
-            payload: push.payload, digest: SHA256.digest(element.bytes),
+            payload: push.payload, digest: starts ? SHA256.digest(element.bytes) : [],
             fields: Draft.Fields(activity: notification.name(of: "live_activity_id")))
         if starts { try completeStart(&draft, notification, push, subtitle: subtitle) }
         try draft.checkSize(field: ObjectReader.name(members.value.path))

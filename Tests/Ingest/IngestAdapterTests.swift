@@ -108,7 +108,7 @@ private final class Door: Pollable {
         try withDoor { door, _ in
             #expect(door.adapter.onlyReads(.request(HTTPCall(id: 1, method: "GET", path: ["healthz"]))))
             #expect(!door.adapter.onlyReads(.request(HTTPCall(id: 1, method: "POST", path: ["healthz"]))))
-            #expect(door.adapter.onlyReads(.disk(freeBytes: 1)))
+            #expect(door.adapter.onlyReads(.disk(freeBytes: 1, sizeBytes: 1)))
         }
     }
 }
@@ -138,7 +138,7 @@ private final class Door: Pollable {
     }
 
     @Test func `a disk line says how much is free, and what makes no sense is refused`() throws {
-        guard case .disk(5) = try event("disk", #"{"freeBytes":5}"#) else {
+        guard case .disk(5, 9) = try event("disk", #"{"freeBytes":5,"sizeBytes":9}"#) else {
             Issue.record("no disk")
             return
         }

@@ -66,22 +66,22 @@ import Testing
 
     @Test func `the last of the disk is for registrations`() throws {
         let bench = try Bench()
-        try bench.step(.external(.disk(freeBytes: 1 << 30)))
+        try bench.step(.external(.disk(freeBytes: 1 << 30, sizeBytes: 1 << 31)))
         #expect(try bench.start().code == 200)
-        try bench.step(.external(.disk(freeBytes: (16 << 20) - 1)))
+        try bench.step(.external(.disk(freeBytes: (16 << 20) - 1, sizeBytes: 1 << 31)))
         let reply = try bench.update()
         #expect(reply.status == 503)
         #expect(reply.statusMessage == "storage is nearly full")
         #expect(try bench.activityToken(Bench.tokA).code == 200)
-        try bench.step(.external(.disk(freeBytes: 16 << 20)))
+        try bench.step(.external(.disk(freeBytes: 16 << 20, sizeBytes: 1 << 31)))
         #expect(try bench.update().code == 200)
     }
 
     @Test func `a small disk has a small reserve`() throws {
         let bench = try Bench()
-        try bench.step(.external(.disk(freeBytes: 4 << 20)))
+        try bench.step(.external(.disk(freeBytes: 1 << 19, sizeBytes: 4 << 20)))
         #expect(try bench.start().code == 200)
-        try bench.step(.external(.disk(freeBytes: (1 << 19) - 1)))
+        try bench.step(.external(.disk(freeBytes: (1 << 19) - 1, sizeBytes: 4 << 20)))
         #expect(try bench.update().status == 503)
     }
 
@@ -117,6 +117,30 @@ import Testing
         #expect(try bench.turn().commands.map(\.sequence) == [1])
     }
 
+    @Test func `a full disk keeps nothing of the call, and room makes it work again`() throws {
+        let bench = try Bench()
+        let code = try #require(try bench.start().codes.first)
+        let pages = try bench.journal.database.first("PRAGMA page_count") { $0.int(0) } ?? 0
+        try bench.journal.database.run(SQL("PRAGMA max_page_count = \(pages)"))
+        var accepted: [String] = []
+        var failure: StoreError?
+        while failure == nil, accepted.count < 1_000 {
+            do {
+                accepted += try bench.start(Bench.start.replacing("ord-12", with: "id-\(accepted.count)"))
+                    .codes
+            } catch let error as StoreError {
+                failure = error
+                try bench.journal.rollback()
+            }
+        }
+        #expect(failure?.isFull == true)
+        try bench.journal.database.run("PRAGMA max_page_count = 1000000")
+        try bench.restart()
+        #expect(try bench.start().codes == [code])
+        #expect(try bench.drain().commands.count == accepted.count + 1)
+        #expect(try bench.journal.database.integrityCheck() == [])
+    }
+
     @Test func `what is old and settled goes in small steps, the rest stays`() throws {
         let bench = try Bench(limits: limits { $0.retentionMilliseconds = 3_600_000 })
         for id in 1...500 { try bench.start(Bench.start.replacing("ord-12", with: "id-\(id)")) }
@@ -132,7 +156,7 @@ import Testing
         }
         bench.advance(seconds: 3_601)
         _ = try bench.turn()
-        #expect(try rows("messages") == 301)
+        #expect(try rows("messages") == 401)
         while try rows("messages") > 1 {
             bench.now = bench.now.advanced(byMilliseconds: 50)
             _ = try bench.turn()

@@ -18,7 +18,9 @@ import Testing
                 if !payload.attributes.isEmpty { aps.member("attributes", JSONRaw(payload.attributes)) }
                 if !payload.alert.isEmpty { aps.member("alert", JSONRaw(payload.alert)) }
                 if let date = push.staleDateSeconds { aps.member("stale-date", date) }
-                if let date = push.dismissalDateSeconds { aps.member("dismissal-date", date) }
+                if let date = push.dismissalDateSeconds, push.event == .end {
+                    aps.member("dismissal-date", date)
+                }
                 if let score = push.relevanceScore {
                     aps.member("relevance-score", JSONRaw(Array(score.utf8)))
                 }
