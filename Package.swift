@@ -73,7 +73,7 @@ let package = Package(
         tests("Bus", "Bus", "Contracts"),
         tests("Web", "Web"),
         tests("HTTP2", "HTTP2", "Crypto"),
-        tests("Service", "Service", "Contracts", "Bus", "Store", "JSON", "Telemetry", "Web"),
+        tests("Service", "Service", "Contracts", "Bus", "Store", "JSON", "Telemetry", "Web", "Crypto"),
         tests("Ingest", "ingest", "Contracts", "Service", "Store", "JSON"),
         tests("Segmenter", "segmenter", "Contracts", "Service", "Store"),
         tests("TokenRegistry", "token-registry", "Contracts", "Service", "Store"),
