@@ -44,6 +44,7 @@ struct Peers {
     /// instance of a service that runs once: it says that the former has lost its lock and is gone.
     mutating func heard(_ hello: Hello, from life: Sender, nowMilliseconds now: Int64) {
         let service = life.instance.service
+        let hello = hello.withBoundedWindows
         firstHeard[service] = firstHeard[service] ?? now
         guard let known = peers[life.instance], known.life != life else {
             if service.runsOnce, peers[life.instance] == nil {
@@ -90,6 +91,19 @@ struct Peers {
     /// The services whose instances may be chosen among by hash.
     func settledServices(nowMilliseconds now: Int64) -> Set<ServiceName> {
         Set(firstHeard.filter { now - $0.value >= Peers.settleMilliseconds }.keys)
+    }
+}
+
+extension Hello {
+    /// The hello with windows that can be reckoned with, whatever a neighbour says.
+    fileprivate var withBoundedWindows: Hello {
+        func bounded(_ count: Int) -> Int { min(max(count, 0), 1 << 30) }
+        var hello = self
+        hello.windows = Windows(
+            registrations: bounded(windows.registrations), commands: bounded(windows.commands),
+            batches: bounded(windows.batches), targets: bounded(windows.targets),
+            pushes: bounded(windows.pushes))
+        return hello
     }
 }
 

@@ -24,6 +24,11 @@ struct Recovery {
         return logged.insert("\(error.call) \(error.extendedCode)").inserted
     }
 
+    /// Ends the wait: what made transactions fail is out of the way.
+    mutating func endWait() {
+        if untilMilliseconds != nil { untilMilliseconds = 0 }
+    }
+
     /// Notes that a transaction has committed.
     ///
     /// - Returns: whether others had failed before.

@@ -92,5 +92,6 @@ extension ServiceLoop {
             }
         }
         inbox.parcels = rest
+        if rest.isEmpty { recovery.endWait() }
     }
 }

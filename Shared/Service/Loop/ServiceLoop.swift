@@ -121,9 +121,14 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
                 case .stop: stop()
                 }
             }
-            guard let stopBy = stopByMilliseconds else { continue }
-            if isDrained || clock().monotonic >= stopBy { return }
+            if hasStopped { return }
         }
+    }
+
+    /// Whether it was asked to stop, and nothing is left to wait for or the time is over.
+    var hasStopped: Bool {
+        guard let stopBy = stopByMilliseconds else { return false }
+        return isDrained || clock().monotonic >= stopBy
     }
 
     /// Goes by a new configuration from now on.

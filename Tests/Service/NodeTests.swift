@@ -1,0 +1,127 @@
+import Contracts
+import Store
+import Testing
+
+@testable import Service
+
+@Suite struct NodeTests {
+    var node = Node(core: ToySegmenter(), life: Sender(segmenter, epoch: 42))
+    var store = ToyStore()
+    var now = Moment(monotonic: 1_000_000, wall: 1_700_000_000_000)
+
+    private func parcel(_ messages: [Message], from instance: InstanceName, epoch: Int64 = 1) -> Parcel {
+        Parcel(
+            envelope: Envelope(
+                type: messages[0].type, id: 1, from: Sender(instance, epoch: epoch), sentAtMilliseconds: 0),
+            messages: messages)
+    }
+
+    /// One round: what arrived, a turn, the commit.
+    @discardableResult
+    private mutating func round(
+        _ parcels: [Parcel] = [], drained: Bool = true, after milliseconds: Int64 = 0
+    ) throws -> Node<ToySegmenter>.Actions {
+        now = now.advanced(byMilliseconds: milliseconds)
+        try store.begin()
+        for parcel in parcels { try node.receive(parcel, at: now, in: &store) }
+        try node.turn(drained: drained, at: now, in: &store)
+        try store.commit()
+        return node.commit(at: now)
+    }
+
+    private func hearing(_ instance: InstanceName, epoch: Int64 = 1) -> Parcel {
+        parcel([.hello(hello())], from: instance, epoch: epoch)
+    }
+
+    @Test mutating func `the first commit says hello, and then each second does`() throws {
+        #expect(node.nextTurnMilliseconds(after: now) == 0)
+        let first = try round()
+        #expect(first.hello?.messages == [.hello(hello())])
+        #expect(first.hello?.envelope.from == Sender(segmenter, epoch: 42))
+        #expect(node.nextTurnMilliseconds(after: now) == 1_000)
+        #expect(try round(after: 999).hello == nil)
+        #expect(try round(after: 1).hello != nil)
+    }
+
+    @Test mutating func `nothing is sent to who has not said hello`() throws {
+        let alone = try round([parcel([.command(command(1))], from: ingest)])
+        #expect(alone.parcels.isEmpty)
+        #expect(alone.counts == [Count("commands", [("kind", "update")])])
+        let heard = try round([hearing(registry)])
+        #expect(heard.parcels.map(\.to) == [registry])
+        #expect(node.keptCount == 1)
+    }
+
+    @Test mutating func `an answer ends what was kept`() throws {
+        try round([hearing(registry), parcel([.command(command(1))], from: ingest)])
+        let taken = Message.taken(.batch(message: 1, pass: Pass(epoch: 1, number: 1), index: 0))
+        try round([parcel([taken], from: registry)])
+        #expect(node.keptCount == 0)
+    }
+
+    @Test mutating func `what goes the same way shares a parcel, up to its limits`() throws {
+        let commands = (1...6 as ClosedRange<Int64>).map {
+            Message.command(command($0, application: "A\($0)"))
+        }
+        let actions = try round([hearing(registry), parcel(commands, from: ingest)])
+        #expect(actions.parcels.count == 1)
+        #expect(actions.parcels.first?.parcel.messages.count == 6)
+        #expect(actions.parcels.first?.parcel.envelope.type == .batch)
+    }
+
+    @Test mutating func `a new life is acted on when all has been read`() throws {
+        try round([hearing(registry), parcel([.command(command(1))], from: ingest)])
+        let busy = try round([hearing(registry, epoch: 2)], drained: false)
+        #expect(busy.parcels.isEmpty)
+        let idle = try round()
+        #expect(idle.parcels.map(\.parcel.messages.count) == [1])
+        #expect(idle.logs.map(\.event) == ["neighbour-restarted"])
+        #expect(node.core.told.last == "lost 0 at token-registry.1: newLife")
+    }
+
+    @Test mutating func `who is gone is told to the core, and its work goes to another`() throws {
+        try round([hearing(registry), parcel([.command(command(1))], from: ingest)])
+        try round([hearing(InstanceName(.tokenRegistry, 2))], after: 4_000)
+        let gone = try round(after: 0)
+        #expect(gone.parcels.isEmpty)
+        #expect(node.livingInstances(of: .tokenRegistry) == [InstanceName(.tokenRegistry, 2)])
+        #expect(node.core.told.last == "lost 0 at token-registry.1: gone")
+        #expect(node.keptCount == 1)
+    }
+
+    @Test mutating func `what is unanswered for a minute is sent again with a line in the log`() throws {
+        try round([hearing(registry), parcel([.command(command(1))], from: ingest)])
+        for _ in 0..<14 { try round([hearing(registry)], after: 4_000) }
+        let again = try round([hearing(registry)], after: 4_000)
+        #expect(again.parcels.map(\.parcel.messages.count) == [1])
+        #expect(again.logs.map(\.event) == ["sent-again"])
+    }
+
+    @Test mutating func `what could not be handed over goes with a later commit`() throws {
+        let actions = try round([hearing(registry), parcel([.command(command(1))], from: ingest)])
+        let (to, parcel) = try #require(actions.parcels.first)
+        node.unsend(parcel, to: to)
+        #expect(node.nextTurnMilliseconds(after: now) == Outbox.blockedMilliseconds)
+        #expect(try round().parcels.isEmpty)
+        #expect(
+            try round(after: Outbox.blockedMilliseconds).parcels.map(\.parcel.messages) == [parcel.messages])
+    }
+
+    @Test mutating func `after a failed transaction nothing of it is done, and hellos go on`() throws {
+        try round()
+        try store.begin()
+        try node.receive(parcel([.command(command(1))], from: ingest), at: now, in: &store)
+        try node.receive("event", at: now, in: &store)
+        try store.rollback()
+        node.abandon()
+        now = now.advanced(byMilliseconds: 1_000)
+        let idle = node.commit(at: now)
+        #expect(idle.outputs.isEmpty && idle.counts.isEmpty && idle.parcels.isEmpty)
+        #expect(idle.hello != nil)
+        try store.begin()
+        try node.restart(ToySegmenter(), at: now, in: &store)
+        try store.commit()
+        #expect(node.core.told == ["started"])
+        #expect(!node.isAbandoned)
+    }
+}
