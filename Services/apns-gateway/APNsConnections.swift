@@ -1,4 +1,5 @@
 import Contracts
+import FoundationEssentials
 import HTTP2
 import Service
 import Telemetry
@@ -11,6 +12,7 @@ import Telemetry
 final class APNsConnections: Adapter {
     private let tools: LaneTools
     private let resolver: Resolver
+    private let isAlone: Bool
     private var endpoints: [APNsEnvironment: Endpoint]
     private var lanes: [Lane] = []
     private var lastLane: Lane?
@@ -30,12 +32,14 @@ final class APNsConnections: Adapter {
         let ring = try KeyRing(context.configuration)
         for warning in ring.warnings { context.logger.warning("key-file-open", ["problem": warning]) }
         let meters = GatewayMeters(context.metrics)
+        Self.makeDirectory(context)
         tools = LaneTools(
             limits: limits, tls: try Self.tls(context.configuration), logger: context.logger, meters: meters,
             tokens: ProviderTokens(
                 directory: context.configuration.dataDirectory, ring: ring, nowSeconds: nowSeconds,
                 logger: context.logger, made: meters.tokensMade))
         self.resolver = resolver
+        isAlone = context.isAlone
         endpoints = try Self.endpoints(context)
         tools.resolve = { [unowned self] lane, now in lookUp(lane, at: now) }
     }
@@ -57,7 +61,9 @@ final class APNsConnections: Adapter {
         return next == .max ? nil : next
     }
 
-    var drained: Bool { tools.events.isEmpty && !lanes.contains { $0.flightCount > 0 } }
+    var drained: Bool {
+        tools.events.isEmpty && lanes.allSatisfy { $0.flightCount == 0 && $0.queue.isEmpty }
+    }
 
     /// How many connections there are, for each lane in its order.
     var connectionCounts: [Int] { lanes.map(\.connections.count) }
@@ -104,7 +110,9 @@ final class APNsConnections: Adapter {
         }
     }
 
+    /// Gives back what waits, and finishes what is under way; alone, where nobody takes anything back, it sends all.
     func drain() {
+        guard !isAlone else { return }
         isDraining = true
         for lane in lanes { lane.drain() }
     }
@@ -139,6 +147,17 @@ final class APNsConnections: Adapter {
             waiting += lane.queue.count
         }
         tools.meters.set(connections: connections, flights: flights, waiting: waiting)
+    }
+
+    /// Makes the directory of the provider tokens, which this service may be the first to need.
+    private static func makeDirectory(_ context: ServiceContext) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: context.configuration.dataDirectory, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o750])
+        } catch {
+            context.logger.error("data-directory", ["problem": "\(error)"])
+        }
     }
 
     private static func tls(_ configuration: Configuration) throws(ServiceFailure) -> HTTP2ClientTLS {

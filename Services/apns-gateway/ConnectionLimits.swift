@@ -1,3 +1,5 @@
+import Service
+
 /// How the connections to APNs behave; every wait and number has its place here.
 struct ConnectionLimits: Equatable, Sendable {
     /// How many connections one (team, key, environment) has at most; 4.
@@ -41,5 +43,35 @@ struct ConnectionLimits: Equatable, Sendable {
     /// How long after so many connections given up for trouble in a row no other is.
     func troubleDelay(times: Int) -> Int64 {
         min(troubleMilliseconds << Int64(min(times, 16)), troubleMillisecondsMax)
+    }
+}
+
+extension ConnectionLimits {
+    /// The options that set some of them.
+    static let options = [
+        OptionDeclaration(
+            "connections", value: "N", help: "connections for each team, key and host at most (4)"),
+        OptionDeclaration(
+            "idle-ping", value: "SECONDS", help: "how long a connection idles without a PING (3600)"),
+    ]
+
+    /// Takes what the command line says.
+    ///
+    /// - Throws: `ServiceFailure` (64) for a value that makes no sense.
+    init(_ options: [String: String]) throws(ServiceFailure) {
+        connectionsMax = try Self.number("connections", in: 1...64, options) ?? connectionsMax
+        let seconds = try Self.number("idle-ping", in: 1...86_400, options)
+        idlePingMilliseconds = seconds.map { Int64($0) * 1_000 } ?? idlePingMilliseconds
+    }
+
+    private static func number(
+        _ name: String, in range: ClosedRange<Int>, _ options: [String: String]
+    ) throws(ServiceFailure) -> Int? {
+        guard let text = options[name] else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw ServiceFailure(
+                .usage, "usage", "--\(name) takes a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
     }
 }

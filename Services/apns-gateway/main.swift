@@ -7,10 +7,12 @@ Runner(
     options: [
         OptionDeclaration(
             "apns", value: "URL", help: "the APNs host for both environments; with --stdio: really send")
-    ],
+    ] + ConnectionLimits.options,
     core: { APNsGateway(settings: GatewaySettings($0.configuration)) },
     adapter: { context in
-        try APNsConnections(context, nowSeconds: { Int64(Date().timeIntervalSince1970) })
+        try APNsConnections(
+            context, limits: ConnectionLimits(context.options),
+            nowSeconds: { Int64(Date().timeIntervalSince1970) })
     },
     adapterIsUsedAlone: { $0.options["apns"] != nil }
 ).main()

@@ -69,9 +69,7 @@ import Testing
     }
 
     @Test func `more connections are opened only while requests wait for streams, and not too many`() throws {
-        let rig = try Rig(streamLimit: 2)
-        rig.push([1])
-        try rig.run { rig.delivered == 1 }
+        let rig = try Rig(streamLimit: 2).warm()
         rig.react = { _, _ in .silence }
         rig.push(2...3)
         try rig.settle()
@@ -90,9 +88,7 @@ import Testing
     }
 
     @Test func `a limit that APNs has lowered after errors opens no connection`() throws {
-        let rig = try Rig(streamLimit: 20)
-        rig.push([1])
-        try rig.run { rig.delivered == 1 }
+        let rig = try Rig(streamLimit: 20).warm()
         rig.server.setStreamLimit(connectionID: 1, 1)
         rig.react = { _, _ in .silence }
         rig.push(2...50)
@@ -128,8 +124,7 @@ import Testing
     @Test func `while a PING is unanswered new requests go elsewhere`() throws {
         let rig = try Rig(servers: 2)
         rig.names.set(.addresses(["127.0.0.1", "127.0.0.2"]))
-        rig.push([1])
-        try rig.run { rig.delivered == 1 }
+        try rig.warm()
         rig.deaf = [0]
         rig.skip(seconds: 600)
         rig.push([2])
@@ -142,9 +137,7 @@ import Testing
     }
 
     @Test func `an idle connection is kept, and given up when its PING stays without an answer`() throws {
-        let rig = try Rig()
-        rig.push([1])
-        try rig.run { rig.delivered == 1 }
+        let rig = try Rig().warm()
         rig.skip(seconds: 3_601)
         try rig.settle()
         #expect(rig.connections.connectionCounts == [1])
@@ -234,9 +227,7 @@ import Testing
     }
 
     @Test func `a failing APNs does not get a connection for each third failure`() throws {
-        let rig = try Rig()
-        rig.push([1])
-        try rig.run { rig.delivered == 1 }
+        let rig = try Rig().warm()
         rig.react = { _, _ in .answer(500, "InternalServerError") }
         rig.push(2...100)
         try rig.run { rig.reports.count == 100 }
@@ -246,9 +237,7 @@ import Testing
     @Test func `after a GOAWAY what was under way is answered, and the rest goes over a new connection`()
         throws
     {
-        let rig = try Rig()
-        rig.push([1])
-        try rig.run { rig.delivered == 1 }
+        let rig = try Rig().warm()
         rig.react = { _, _ in .silence }
         rig.push(2...11)
         try rig.run { rig.requests.count == 11 }
@@ -304,9 +293,7 @@ import Testing
     }
 
     @Test func `a connection that breaks with requests on it leaves them without an answer`() throws {
-        let rig = try Rig()
-        rig.push([1])
-        try rig.run { rig.delivered == 1 }
+        let rig = try Rig().warm()
         rig.react = { _, _ in .silence }
         rig.push(2...6)
         try rig.run { rig.requests.count == 6 }
@@ -317,9 +304,7 @@ import Testing
     }
 
     @Test func `what is paused is given back unless it was written, and the trial goes`() throws {
-        let rig = try Rig(streamLimit: 2)
-        rig.push([1])
-        try rig.run { rig.delivered == 1 }
+        let rig = try Rig(streamLimit: 2).warm()
         rig.react = { _, _ in .silence }
         rig.push(2...6)
         try rig.run { rig.requests.count == 3 }
@@ -335,9 +320,7 @@ import Testing
     }
 
     @Test func `a process that stops gives back what waits and finishes what is under way`() throws {
-        let rig = try Rig(streamLimit: 2)
-        rig.push([1])
-        try rig.run { rig.delivered == 1 }
+        let rig = try Rig(streamLimit: 2).warm()
         rig.react = { _, _ in .silence }
         rig.push(2...6)
         try rig.run { rig.requests.count == 3 }
@@ -354,10 +337,28 @@ import Testing
         #expect(rig.bench.core.isDrained)
     }
 
+    @Test func `a gateway that runs alone sends all that waits before it stops`() throws {
+        let rig = try Rig(streamLimit: 2, isAlone: true)
+        rig.push(1...20)
+        rig.connections.drain()
+        #expect(!rig.connections.drained)
+        try rig.run { rig.connections.drained && rig.delivered == 20 }
+    }
+
+    @Test func `how many connections and how often a PING can be set`() throws {
+        let limits = try ConnectionLimits(["connections": "2", "idle-ping": "90", "apns": "x"])
+        #expect(limits.connectionsMax == 2)
+        #expect(limits.idlePingMilliseconds == 90_000)
+        #expect(try ConnectionLimits([:]) == ConnectionLimits())
+    }
+
+    @Test(arguments: [("connections", "0"), ("connections", "65"), ("idle-ping", "x"), ("idle-ping", "-1")])
+    func `other values are refused`(name: String, value: String) {
+        #expect(throws: ServiceFailure.self) { try ConnectionLimits([name: value]) }
+    }
+
     @Test func `after a reload the requests go over new connections`() throws {
-        let rig = try Rig()
-        rig.push([1])
-        try rig.run { rig.delivered == 1 }
+        let rig = try Rig().warm()
         try rig.connections.reload(rig.context)
         rig.push([2])
         try rig.run { rig.delivered == 2 }

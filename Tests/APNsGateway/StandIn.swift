@@ -85,7 +85,7 @@ final class Rig {
 
     init(
         streamLimit: Int = 1_000, servers count: Int = 1, limits: ConnectionLimits = ConnectionLimits(),
-        instance: Int = 1, sharing other: Rig? = nil
+        instance: Int = 1, sharing other: Rig? = nil, isAlone: Bool = false
     ) throws {
         let directory = try #require(directory)
         let certificate = try SelfSignedCertificate.make(hosts: ["localhost"])
@@ -111,7 +111,7 @@ final class Rig {
         configuration.dataDirectory = other?.context.configuration.dataDirectory ?? directory.path
         context = ServiceContext(
             configuration: configuration, instance: InstanceName(.apnsGateway, instance), epoch: 1,
-            logger: lines.logger())
+            logger: lines.logger(), isAlone: isAlone)
         let clock = RigClock()
         self.clock = clock
         connections = try APNsConnections(
@@ -135,6 +135,14 @@ final class Rig {
     var delivered: Int { reports.count { $0.result == .delivered } }
 
     var acceptedConnections: Int { servers.reduce(0) { $0 + $1.acceptedConnections } }
+
+    /// Delivers a first push, so that the connection is there and takes as many streams as it may.
+    @discardableResult
+    func warm() throws -> Rig {
+        push([1])
+        try run { delivered == 1 }
+        return self
+    }
 
     /// Hands in pushes to so many devices.
     func push(_ devices: some Sequence<Int64>, sendBeforeSeconds: Int64 = 30, trial: Bool = false) {
