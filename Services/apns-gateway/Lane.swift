@@ -18,11 +18,7 @@ final class Lane {
     private var templateToken = ""
     private var isResolving = false
     private var connectsMade = 0
-    private var connectFailures = 0
-    private var connectNotBefore = Int64.min
-    private var troubleTimes = 0
-    private var troubleNotBefore = Int64.min
-    private var crowdedSince: Int64?
+    private var policy: ConnectPolicy
     private var tokenNotBefore = Int64.min
     private var isDraining = false
     private var held: [Pause] = []
@@ -31,6 +27,7 @@ final class Lane {
         self.key = key
         self.endpoint = endpoint
         self.tools = tools
+        policy = ConnectPolicy(tools.limits)
         self.held = held
     }
 
@@ -63,7 +60,8 @@ final class Lane {
     /// Replaces its connections, each when what is under way on it is done.
     func refresh() {
         for connection in connections { connection.retire() }
-        (template, tokenNotBefore, connectNotBefore, connectFailures) = (nil, .min, .min, 0)
+        policy.reset()
+        (template, tokenNotBefore) = (nil, .min)
     }
 
     private func isHeld(_ request: APNsRequest) -> Bool {
@@ -87,7 +85,6 @@ final class Lane {
         for request in queue.removeLate(at: now) { tools.tell(.unsent(request.id, .late)) }
         send(at: now)
         connections.removeAll { $0.http.isClosed && $0.flightCount == 0 }
-        guard !queue.isEmpty else { return crowdedSince = nil }
         if wantsConnection(at: now) { connect(at: now) }
     }
 
@@ -100,10 +97,7 @@ final class Lane {
         guard !queue.isEmpty else { return next == .max ? nil : next }
         next = min(next, queue.earliestSendBefore)
         if tokenNotBefore > now { next = min(next, tokenNotBefore) }
-        if !isResolving && connectNotBefore > now { next = min(next, connectNotBefore) }
-        if let crowdedSince {
-            next = min(next, max(now + 1, crowdedSince + limits.crowdedMilliseconds, connectNotBefore))
-        }
+        if !isResolving { next = min(next, policy.nextDeadlineMilliseconds(at: now) ?? .max) }
         return next
     }
 
@@ -157,24 +151,18 @@ final class Lane {
     // MARK: Connecting
 
     private func wantsConnection(at now: Int64) -> Bool {
-        guard !isDraining, !isResolving, now >= connectNotBefore else { return false }
         let usable = connections.filter { $0.isUsable(at: now) }
-        guard let first = usable.first else { return true }
-        guard first.isReady, usable.count < limits.connectionsMax, usable.allSatisfy(\.isAtItsBest),
-            usable.allSatisfy({ $0.http.availableStreams == 0 })
-        else {
-            crowdedSince = nil
-            return false
-        }
-        let since = crowdedSince ?? now
-        crowdedSince = since
-        return now - since >= limits.crowdedMilliseconds
+        let isFull =
+            !queue.isEmpty && !usable.isEmpty && usable.count < limits.connectionsMax
+            && usable.allSatisfy { $0.isAtItsBest && $0.http.availableStreams == 0 }
+        let isCrowded = policy.isCrowded(isFull, at: now)
+        guard !queue.isEmpty, !isDraining, !isResolving, now >= policy.notBefore else { return false }
+        return usable.isEmpty || isCrowded
     }
 
     private func connect(at now: Int64) {
         isResolving = true
-        crowdedSince = nil
-        connectNotBefore = now + limits.reconnectDelay(failures: connectFailures)
+        policy.begun(at: now)
         tools.resolve(self, now)
     }
 
@@ -205,15 +193,10 @@ final class Lane {
     }
 
     private func failedToConnect(_ problem: String, at now: Int64) {
-        backOff(at: now)
+        policy.failed(at: now)
         tools.logger.warning(
             "apns-not-reached",
-            ["lane": "\(key)", "host": endpoint.authority, "problem": problem, "times": connectFailures])
-    }
-
-    private func backOff(at now: Int64) {
-        connectNotBefore = max(connectNotBefore, now + limits.reconnectDelay(failures: connectFailures))
-        connectFailures += 1
+            ["lane": "\(key)", "host": endpoint.authority, "problem": problem, "times": policy.failures])
     }
 
     // MARK: Events
@@ -249,8 +232,7 @@ final class Lane {
         let answer = APNsAnswer(response)
         let ruling = Ruling.of(status: answer.status, reason: answer.reason)
         connection.answered(showsValidToken: answer.showsValidToken, at: now)
-        if answer.showsValidToken { connectFailures = 0 }
-        if answer.status == 200 { troubleTimes = 0 }
+        if answer.showsValidToken { policy.answered(isDelivery: answer.status == 200) }
         judge(connection, ruling.connection, at: now)
         if ruling.providerToken == .replace, !flight.waiting.metNewToken,
             tools.tokens.refused(flight.providerToken, name)
@@ -290,9 +272,7 @@ final class Lane {
     private func judge(_ connection: LaneConnection, _ verdict: Ruling.Connection, at now: Int64) {
         let isTooMuch = connection.noteTrouble(verdict == .suspect)
         if verdict == .replace { connection.retire() }
-        guard isTooMuch, now >= troubleNotBefore else { return }
-        troubleNotBefore = now + limits.troubleDelay(times: troubleTimes)
-        troubleTimes += 1
+        guard isTooMuch, !connection.isRetiring, policy.mayGiveUp(at: now) else { return }
         tools.logger.warning("connection-given-up", ["lane": "\(key)", "why": "trouble"])
         connection.retire()
     }
@@ -308,7 +288,7 @@ final class Lane {
     private func closed(_ connection: LaneConnection, _ reason: HTTP2CloseReason, at now: Int64) {
         if !connection.isReady, !connection.isRetiring { return failedToConnect("\(reason)", at: now) }
         // One that came to nothing must not be followed by the next at full speed.
-        if !connection.isProven { backOff(at: now) }
+        if !connection.isProven { policy.failed(at: now) }
         tools.logger.info("connection-closed", ["lane": "\(key)", "reason": "\(reason)"])
     }
 }
