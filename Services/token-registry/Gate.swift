@@ -25,6 +25,9 @@ struct GateFields: Equatable {
     /// Whether nothing but a trial goes.
     var isPaused: Bool { isHeld || fault != nil }
 
-    /// Whether a trial may go, now or later.
-    var canBeTried: Bool { !isHeld && fault != nil && trial == nil }
+    /// When something may go, milliseconds since 1970: any time, or the next trial; nil if time does not change it.
+    var opensAt: Int64? {
+        guard isPaused else { return .min }
+        return isHeld || trial != nil ? nil : trialAt
+    }
 }

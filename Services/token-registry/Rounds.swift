@@ -8,8 +8,16 @@ struct Rounds {
         var pause: Pause
         /// When its first row is due, milliseconds since 1970; never too late, maybe too early.
         var nextDue: Int64
-        /// Whether it waits for something else than time until the next turn.
-        var isBlocked = false
+        /// Why it is passed over until the next turn.
+        var block: Block?
+    }
+
+    /// What a queue may wait for beside time.
+    enum Block {
+        /// A limiter takes no more.
+        case room
+        /// Its application is held back.
+        case pause
     }
 
     private(set) var queues: [Int64: Queue] = [:]
@@ -38,22 +46,22 @@ struct Rounds {
     }
 
     /// Passes over a queue until the next turn.
-    mutating func block(_ place: Int64) { queues[place]?.isBlocked = true }
+    mutating func block(_ place: Int64, _ block: Block) { queues[place]?.block = block }
 
     /// Looks at every queue again.
     mutating func unblock() {
-        for place in queues.keys { queues[place]?.isBlocked = false }
+        for place in queues.keys { queues[place]?.block = nil }
     }
 
     /// The queue whose turn it is, and how many rows may go from it; nil if none is due.
     mutating func next(at now: Int64, rowsPerRound: Int) -> (place: Int64, rows: Int)? {
         while true {
             if round.isEmpty {
-                round = queues.filter { $0.value.nextDue <= now && !$0.value.isBlocked }.keys.sorted()
+                round = queues.filter { $0.value.nextDue <= now && $0.value.block == nil }.keys.sorted()
                 taken = 0
             }
             guard let place = round.first else { return nil }
-            guard taken < rowsPerRound, let queue = queues[place], queue.nextDue <= now, !queue.isBlocked
+            guard taken < rowsPerRound, let queue = queues[place], queue.nextDue <= now, queue.block == nil
             else {
                 round.removeFirst()
                 taken = 0
@@ -66,11 +74,15 @@ struct Rounds {
     /// Counts rows that went from the queue whose turn it is.
     mutating func count(_ rows: Int) { taken += rows }
 
-    /// When the first row of all is due that waits for time alone.
-    func nextDue(isOpen: (Pause) -> Bool) -> Int64? {
-        queues.values.filter { !$0.isBlocked && isOpen($0.pause) }.map(\.nextDue).min()
+    /// When the first row is due that waits for time alone.
+    ///
+    /// - Parameter opening: when the application of a queue may go; nil if time does not change that.
+    func nextDue(opening: (Pause) -> Int64?) -> Int64? {
+        var next: Int64?
+        for queue in queues.values where queue.block != .room {
+            guard let opens = opening(queue.pause) else { continue }
+            next = min(next ?? .max, max(queue.nextDue, opens))
+        }
+        return next
     }
-
-    /// Whether rows of an application wait in one environment.
-    func hasRows(_ pause: Pause) -> Bool { queues.values.contains { $0.pause == pause && !$0.isBlocked } }
 }

@@ -127,7 +127,8 @@ extension Step {
         {
             return try schedule(row, participant, device)
         }
-        guard let newest = participant.newest, participant.handed != newest, let message = try message(newest),
+        guard let newest = participant.newest, participant.handed != newest,
+            let message = try message(newest),
             !message.isCancelled, message.expirationSeconds != 0, !message.isExpired(at: now.wall),
             let row = try delivery(PushID(message: newest, device: participant.device)),
             row.state == .unreachable || row.state == .failed && TokenFault.isFault(row.reason)

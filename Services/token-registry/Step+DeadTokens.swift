@@ -72,7 +72,9 @@ extension Step {
         for (token, notedAt) in try ledger.takeBadTokens(gate.pause) {
             for fields in try ledger.participants(application, token: token) {
                 let participant = adopt(fields)
-                guard participant.place.state == .live, participant.place.acceptedAt <= notedAt else { continue }
+                guard participant.place.state == .live, participant.place.acceptedAt <= notedAt else {
+                    continue
+                }
                 participant.place.state = .aside
             }
             for var start in try ledger.startPlaces(application, token: token)

@@ -26,8 +26,8 @@ extension Step {
         guard let pause = memory.rounds.queues[place]?.pause else { return 0 }
         let gate = memory.gates[pause]
         let isTrial = gate?.isPaused == true
-        if let gate, isTrial, !gate.canBeTried || gate.trialAt > now.wall {
-            memory.rounds.block(place)
+        if let gate, gate.opensAt ?? .max > now.wall {
+            memory.rounds.block(place, .pause)
             return 0
         }
         try flush()
@@ -37,11 +37,14 @@ extension Step {
             let row = adopt(due.delivery)
             let device = adopt(due.device)
             let participant = due.participant.map(adopt)
-            guard let limiter = room.owner(ofDevice: device.number, in: .rateLimiter), !full.contains(limiter),
+            guard let limiter = room.owner(ofDevice: device.number, in: .rateLimiter),
+                !full.contains(limiter),
                 room.free(.targets, at: limiter, account: pause.account) > 0
             else {
-                if let limiter = room.owner(ofDevice: device.number, in: .rateLimiter) { full.insert(limiter) }
-                memory.rounds.block(place)
+                if let limiter = room.owner(ofDevice: device.number, in: .rateLimiter) {
+                    full.insert(limiter)
+                }
+                memory.rounds.block(place, .room)
                 continue
             }
             guard let target = try open(row, participant, device, place, limiter, isTrial: isTrial) else {

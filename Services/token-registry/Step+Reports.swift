@@ -187,11 +187,14 @@ extension Step {
     }
 
     func lose(_ row: Delivery) throws(StoreError) {
-        guard let message = try message(row.id.message), let device = try device(row.id.device) else { return }
+        guard let message = try message(row.id.message), let device = try device(row.id.device) else {
+            return
+        }
         let participant = row.participant == 0 ? nil : try participant(row.participant)
         let settings = memory.settings(message.application)
         try release(row, participant, device)
-        try forgetTrial(row, Pause(application: message.application, environment: memory.environment(device.fields)))
+        try forgetTrial(
+            row, Pause(application: message.application, environment: memory.environment(device.fields)))
         if row.isOpen {
             row.isUnsure = true
             row.reason = "instance-lost"

@@ -81,7 +81,8 @@ extension Step {
                 try lose(row)
                 continue
             }
-            room.take(1, .targets, at: limiter, account: "\(device.application) \(target.environment.rawValue)")
+            room.take(
+                1, .targets, at: limiter, account: "\(device.application) \(target.environment.rawValue)")
             try groups.add(target, row, to: limiter, in: self)
         }
         memory.resendAfter = page.count < budget ? nil : page.last.map { ($0.delivery.at, $0.delivery.id) }

@@ -48,7 +48,8 @@ extension Step {
     }
 
     /// Ends a participant whose device wants no pushes, as far as that was left until now.
-    private func endedByUnregistering(_ participant: Participant, _ device: Device) throws(StoreError) -> Bool {
+    private func endedByUnregistering(_ participant: Participant, _ device: Device) throws(StoreError) -> Bool
+    {
         guard device.isUnregistered, participant.state == .starting, participant.handed == nil else {
             return false
         }
@@ -95,9 +96,11 @@ extension Memory {
     /// In how many milliseconds something is due although nothing arrives.
     func nextTurnMilliseconds(after now: Moment) -> Int64? {
         guard expanding.isEmpty else { return 0 }
-        let due = rounds.nextDue { gates[$0]?.isPaused != true }
-        let trials = gates.values.filter { $0.canBeTried && rounds.hasRows($0.pause) }.map(\.trialAt)
-        let next = ([due, sweepAt, removalAt].compactMap { $0 } + trials).min()
+        let due = rounds.nextDue { pause in
+            guard let gate = gates[pause] else { return .min }
+            return gate.opensAt
+        }
+        let next = [due, sweepAt, removalAt].compactMap { $0 }.min()
         return next.map { max(0, $0 - now.wall) }
     }
 }

@@ -98,7 +98,8 @@ final class Harness {
         let new = try core.step(input, at: now, in: &ledger)
         try ledger.commit()
         try handle(new)
-        if life == .anewAfterEachStep, case .started = input {} else if life == .anewAfterEachStep {
+        if life == .anewAfterEachStep, case .started = input {
+        } else if life == .anewAfterEachStep {
             try restart()
         }
     }
@@ -157,7 +158,8 @@ final class Harness {
             switch message {
             case .targets(let targets):
                 #expect(route == .instance(Harness.limiter.instance))
-                for target in targets.targets where known.insert(.push(target.id, attempt: target.attempt)).inserted {
+                for target in targets.targets
+                where known.insert(.push(target.id, attempt: target.attempt)).inserted {
                     held.append((target, targets))
                 }
             case .retarget(let retarget):

@@ -62,7 +62,8 @@ import Testing
         let harness = try Harness()
         try harness.startToken(Token.startA, type: "Order")
         try harness.startToken(Token.startA, type: "Ride")
-        #expect(try harness.ledger.startPlaces(Harness.app, token: Token.startA).map(\.type) == ["Order", "Ride"])
+        #expect(
+            try harness.ledger.startPlaces(Harness.app, token: Token.startA).map(\.type) == ["Order", "Ride"])
     }
 
     @Test func `that is older by the app's clock does not count`() throws {
@@ -129,7 +130,10 @@ import Testing
         try harness.startToken(Token.startB, "d2")
         try harness.register(.profile(profile), "d1")
         try harness.start(["d1", "d2"])
-        #expect(Set(harness.sent.map { "\($0.target.token.prefix(2)) \($0.target.environment)" }) == ["5a sandbox", "5b production"])
+        #expect(
+            Set(harness.sent.map { "\($0.target.token.prefix(2)) \($0.target.environment)" }) == [
+                "5a sandbox", "5b production",
+            ])
     }
 
     @Test func `moves what waits to the device's new environment`() throws {

@@ -16,7 +16,8 @@ import Testing
     func `to a phone below iOS 17_2 is an ordinary alert`(life: Life) throws {
         let harness = try Harness(life)
         for (version, device) in [("17.1.2", "old"), ("17.2", "new"), ("9.3", "older"), ("18.0", "newest")] {
-            try harness.register(profile(version, push: "aa" + device.utf8.map { String($0 % 10) }.joined()), device)
+            try harness.register(
+                profile(version, push: "aa" + device.utf8.map { String($0 % 10) }.joined()), device)
         }
         try harness.startToken(Token.startA, "new")
         try harness.startToken(Token.startB, "newest")
@@ -27,7 +28,8 @@ import Testing
         try harness.send(command, to: devices)
         #expect(
             harness.sent.map(\.target.pushType) == [.alert, .liveActivity, .alert, .liveActivity])
-        #expect(harness.sent.filter { $0.target.pushType == .alert }.allSatisfy { $0.target.participant == 0 })
+        #expect(
+            harness.sent.filter { $0.target.pushType == .alert }.allSatisfy { $0.target.participant == 0 })
         #expect(harness.counts(command.sequence) == .of(delivered: 4))
         #expect(try harness.rowCount("participant") == 2)
     }
@@ -153,7 +155,9 @@ import Testing
             Identity.collapseID(application: "A", activity: activity, run: run)
         }
         let long = String(repeating: "x", count: 100)
-        let ids = [long + "1", long + "2", String(repeating: "🍕", count: 30), "ord-12", "ord-12 "].map { id($0) }
+        let ids = [long + "1", long + "2", String(repeating: "🍕", count: 30), "ord-12", "ord-12 "].map {
+            id($0)
+        }
         #expect(Set(ids).count == ids.count)
         #expect(ids.allSatisfy { $0.utf8.count == 32 && $0.allSatisfy(\.isHexDigit) })
         #expect(id("ord-12") == id("ord-12"))
@@ -165,7 +169,8 @@ import Testing
         let id = PushID(message: 12, device: 7)
         let text = Identity.apnsID(id, seed: 1)
         #expect(text == Identity.apnsID(id, seed: 1))
-        #expect(text.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil)
+        #expect(
+            text.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil)
         var all: Set<String> = []
         for message in Int64(1)...40 {
             for device in Int64(1)...40 {
