@@ -9,6 +9,17 @@ struct StartPlace: Equatable {
     var place: TokenPlace
 }
 
+/// What decides about a start for one recipient.
+struct StartCandidate {
+    var device: DeviceFields
+    /// Whether the message has a row for it already.
+    var hasRow: Bool
+    /// Its participant in the run.
+    var participant: Int64?
+    /// The token that starts an activity of the type.
+    var token: String?
+}
+
 extension StartPlace {
     fileprivate init(_ row: borrowing Row) throws(StoreError) {
         device = row.int(0)
@@ -60,6 +71,30 @@ extension Ledger {
             ORDER BY type DESC LIMIT 1
             """, .int(device), .text(type)
         ) { $0.text(0) }
+    }
+
+    private static let candidate = SQL(
+        """
+        SELECT \(DeviceFields.columns),
+            EXISTS (SELECT 1 FROM delivery d WHERE d.message = ?3 AND d.device = v.number),
+            (SELECT p.number FROM participant p WHERE p.run = ?4 AND p.device = v.number),
+            (SELECT t.token FROM start_token t WHERE t.device = v.number AND t.type IN (?5, '')
+                AND t.token IS NOT NULL AND t.state = 0 ORDER BY t.type DESC LIMIT 1)
+        FROM device v WHERE v.application = ?1 AND v.hwid = ?2
+        """)
+
+    /// All that decides about a start for a device, in one question; nil for a device that is not known.
+    func startCandidate(_ application: String, hwid: String, message: Int64, run: Int64, type: String)
+        throws(StoreError) -> StartCandidate?
+    {
+        try database.first(
+            Ledger.candidate, .text(application), .text(hwid), .int(message), .int(run), .text(type)
+        ) { row throws(StoreError) in
+            let after = DeviceFields.columnCount
+            return StartCandidate(
+                device: try DeviceFields(row), hasRow: row.bool(after),
+                participant: row.optionalInt(after + 1), token: row.optionalText(after + 2))
+        }
     }
 
     /// Takes all push-to-start tokens of a device back.

@@ -22,10 +22,13 @@ final class Record<Fields: Equatable> {
     /// Notes that the ledger holds what the row is now.
     func markSaved() { saved = fields }
 
-    subscript<Value>(dynamicMember path: KeyPath<Fields, Value>) -> Value { fields[keyPath: path] }
+    // Inlined, so that a key path written in the source becomes a plain access to the field.
+    subscript<Value>(dynamicMember path: KeyPath<Fields, Value>) -> Value {
+        @inline(__always) get { fields[keyPath: path] }
+    }
 
     subscript<Value>(dynamicMember path: WritableKeyPath<Fields, Value>) -> Value {
-        get { fields[keyPath: path] }
-        set { fields[keyPath: path] = newValue }
+        @inline(__always) get { fields[keyPath: path] }
+        @inline(__always) set { fields[keyPath: path] = newValue }
     }
 }

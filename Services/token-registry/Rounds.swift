@@ -76,7 +76,7 @@ struct Rounds {
 
     /// When the first row is due that waits for time alone.
     ///
-    /// - Parameter opening: when the application of a queue may go; nil if time does not change that.
+    /// `opening` says when the application of a queue may go: nil if time does not change that.
     func nextDue(opening: (Pause) -> Int64?) -> Int64? {
         var next: Int64?
         for queue in queues.values where queue.block != .room {

@@ -99,27 +99,26 @@ extension Step {
         if !batch.last || batch.index > 0 || batch.recipients.count > limits.fanOutMin {
             message.isFanOut = true
         }
-        for hwid in batch.recipients {
-            let device = try knownDevice(message.application, hwid: hwid, guestRun: run.number)
-            guard try !hasDelivery(PushID(message: message.number, device: device.number)) else { continue }
-            try add(message, run, device, notification)
+        if message.kind == .start {
+            try start(message, run, batch.recipients, notification)
+        } else {
+            try offer(message, run, batch.recipients)
         }
         if try ledger.note(batch) { try complete(message, run) }
     }
 
-    private func add(
-        _ message: MessageRecord, _ run: RunRecord, _ device: Device, _ notification: Notification
-    ) throws(StoreError) {
-        guard message.kind != .start else {
-            return try start(
-                message, run, device, type: notification.attributesType ?? "",
-                fallback: notification.fallback != nil)
+    /// Adds the rows of an update or end for recipients; one that has a row already gets no other.
+    private func offer(_ message: MessageRecord, _ run: RunRecord, _ hwids: [String]) throws(StoreError) {
+        for hwid in hwids {
+            let device = try knownDevice(message.application, hwid: hwid, guestRun: run.number)
+            guard try !hasDelivery(PushID(message: message.number, device: device.number)) else { continue }
+            guard let participant = try participant(run: run.number, device: device.number) else {
+                let row = add(message, device: device.number, participant: 0)
+                try settle(row, .unreachable, Cause.noParticipant)
+                continue
+            }
+            try offer(message, to: participant, device)
         }
-        guard let participant = try participant(run: run.number, device: device.number) else {
-            let row = add(message, device: device.number, participant: 0)
-            return try settle(row, .unreachable, Cause.noParticipant)
-        }
-        try offer(message, to: participant, device)
     }
 
     private func takeToken(
@@ -128,7 +127,10 @@ extension Step {
         if message.kind == .start {
             run.start = message.number
             let device = try startDevice(token, message.application, run)
-            try add(message, run, device, notification)
+            let id = PushID(message: message.number, device: device.number)
+            let usable = try startToken(id, message, device, type: notification.attributesType ?? "")
+            let known = try participant(run: run.number, device: device.number)?.number
+            try start(message, run, device, usable, known, notification)
         } else if let (participant, device) = try holder(of: token, message, run) {
             try offer(message, to: participant, device)
         }

@@ -63,7 +63,7 @@ extension Step {
         try schedule(row, participant, device)
     }
 
-    /// Settles a start that nobody has sent: its end has come. The end then has nobody to go to.
+    /// Settles a start that nobody has sent, as its end has come; the end then has nobody to go to.
     private func withdrawStart(of participant: Participant) throws(StoreError) {
         guard let start = try run(participant.run)?.start,
             let row = try delivery(PushID(message: start, device: participant.device)), row.isOpen, !row.isOut

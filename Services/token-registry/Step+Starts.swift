@@ -4,35 +4,53 @@ import Store
 
 /// Starts: which phones can be started, and what the others get.
 extension Step {
-    /// Adds a start's row for a device.
-    func start(_ message: MessageRecord, _ run: RunRecord, _ device: Device, type: String, fallback: Bool)
+    /// Adds a start's rows for recipients; one that has a row already gets no other.
+    func start(_ message: MessageRecord, _ run: RunRecord, _ hwids: [String], _ notification: Notification)
         throws(StoreError)
     {
-        let id = PushID(message: message.number, device: device.number)
-        guard run.end == nil else {
-            return try settle(
-                add(message, device: device.number, participant: 0), .superseded, Cause.ended)
+        let type = notification.attributesType ?? ""
+        for hwid in hwids {
+            let known = try ledger.startCandidate(
+                message.application, hwid: hwid, message: message.number, run: run.number, type: type)
+            guard let candidate = known else {
+                let device = try knownDevice(message.application, hwid: hwid, guestRun: run.number)
+                try settle(
+                    add(message, device: device.number, participant: 0), .unreachable, Cause.noStartToken)
+                continue
+            }
+            let device = adopt(candidate.device)
+            let id = PushID(message: message.number, device: device.number)
+            guard !candidate.hasRow, !isAtHand(id) else { continue }
+            let token = device.isUnregistered ? nil : candidate.token
+            try start(message, run, device, token, candidate.participant, notification)
         }
-        let known = try participant(run: run.number, device: device.number)
-        guard known == nil || known?.state == .starting else {
-            return try settle(
-                add(message, device: device.number, participant: 0), .superseded, Cause.alreadyRunning)
+    }
+
+    /// Adds a start's row for a device.
+    func start(
+        _ message: MessageRecord, _ run: RunRecord, _ device: Device, _ token: String?, _ known: Int64?,
+        _ notification: Notification
+    ) throws(StoreError) {
+        func refuse(_ outcome: Outcome, _ cause: String) throws(StoreError) {
+            try settle(add(message, device: device.number, participant: 0), outcome, cause)
+        }
+        guard run.end == nil else { return try refuse(.superseded, Cause.ended) }
+        let former = if let known { try participant(known) } else { Participant?.none }
+        guard former == nil || former?.state == .starting else {
+            return try refuse(.superseded, Cause.alreadyRunning)
         }
         guard device.canBeStarted else {
-            return try alert(message, device, canFallBack: fallback)
+            return try alert(message, device, canFallBack: notification.fallback != nil)
         }
-        guard try startToken(id, message, device, type: type) != nil else {
-            return try settle(
-                add(message, device: device.number, participant: 0), .unreachable, Cause.noStartToken)
-        }
-        let participant: Participant
-        if let known {
-            participant = known
+        guard token != nil else { return try refuse(.unreachable, Cause.noStartToken) }
+        let starting: Participant
+        if let former {
+            starting = former
         } else {
-            participant = try addParticipant(run, device: device.number, state: .starting)
+            starting = try addParticipant(run, device: device.number, state: .starting)
         }
-        let row = add(message, device: device.number, participant: participant.number)
-        try schedule(row, participant, device)
+        let row = add(message, device: device.number, participant: starting.number)
+        try schedule(row, starting, device)
     }
 
     /// Gives a phone that cannot be started an ordinary alert.

@@ -93,8 +93,11 @@ extension Step {
         return try ledger.delivery(id).map { use(Delivery(saved: $0)) }
     }
 
+    /// Whether this step has made or met a row.
+    func isAtHand(_ id: PushID) -> Bool { deliveries[id] != nil }
+
     func hasDelivery(_ id: PushID) throws(StoreError) -> Bool {
-        if deliveries[id] != nil { return true }
+        if isAtHand(id) { return true }
         return try ledger.hasDelivery(id)
     }
 
