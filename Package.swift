@@ -51,9 +51,12 @@ let package = Package(
         shared("Crypto", "COpenSSL", unsafe: true),
         shared("Store", "CSQLite", "Contracts", unsafe: true),
         shared("Bus", "CZMQ", "Contracts", unsafe: true),
-        shared("Web", "CMicrohttpd", "CCurl", unsafe: true),
+        shared("Web", "CMicrohttpd", "CCurl", "CSystem", unsafe: true),
+        shared("Processes", "CSystem", unsafe: true),
         shared("HTTP2", "CNghttp2", "COpenSSL", "Crypto", unsafe: true),
-        shared("Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto"),
+        shared(
+            "Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto",
+            unsafe: true),
 
         service("ingest", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
         service("segmenter", "Contracts", "Service", "Store", "Telemetry"),
@@ -61,7 +64,7 @@ let package = Package(
         service("rate-limiter", "Contracts", "Service", "Telemetry"),
         service("apns-gateway", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
         service("apns-simulator", "Service", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
-        service("liveline", "Contracts", "Service", "Store", "Web", "JSON", "Telemetry", "Crypto", "CSystem"),
+        service("liveline", "Contracts", "Service", "Web", "JSON", "Telemetry", "Crypto", "Processes"),
 
         tests("JSON", "JSON"),
         tests("Telemetry", "Telemetry", "JSON"),
@@ -78,7 +81,7 @@ let package = Package(
         tests("RateLimiter", "rate-limiter", "Contracts", "Service"),
         tests("APNsGateway", "apns-gateway", "Contracts", "Service", "HTTP2", "Crypto"),
         tests("APNsSimulator", "apns-simulator", "HTTP2", "Crypto", "Web"),
-        tests("Liveline", "liveline", "Service", "Web"),
+        tests("Liveline", "liveline", "Contracts", "Service", "Web", "JSON", "Telemetry", "Processes"),
         tests("Tidy"),
     ]
 )
