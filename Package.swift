@@ -63,7 +63,7 @@ let package = Package(
         service("token-registry", "Contracts", "Service", "Store", "Telemetry"),
         service("rate-limiter", "Contracts", "Service", "Telemetry"),
         service("apns-gateway", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
-        service("apns-simulator", "Service", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
+        service("apns-simulator", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         service("liveline", "Contracts", "Service", "Web", "JSON", "Telemetry", "Crypto", "Processes"),
 
         tests("JSON", "JSON"),
@@ -80,7 +80,7 @@ let package = Package(
         tests("TokenRegistry", "token-registry", "Contracts", "Service", "Store"),
         tests("RateLimiter", "rate-limiter", "Contracts", "Service"),
         tests("APNsGateway", "apns-gateway", "Contracts", "Service", "HTTP2", "Crypto"),
-        tests("APNsSimulator", "apns-simulator", "HTTP2", "Crypto", "Web"),
+        tests("APNsSimulator", "apns-simulator", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         tests("Liveline", "liveline", "Contracts", "Service", "Web", "JSON", "Telemetry", "Processes"),
         tests("Tidy"),
     ]

@@ -9,6 +9,11 @@ public func writeToStandardError(_ line: [UInt8]) {
     writeLine(line, to: STDERR_FILENO)
 }
 
+/// Writes a line to the standard output, in the same way.
+public func writeToStandardOutput(_ line: [UInt8]) {
+    writeLine(line, to: STDOUT_FILENO)
+}
+
 func writeLine(_ line: [UInt8], to descriptor: CInt) {
     var rest = line[...]
     while !rest.isEmpty {

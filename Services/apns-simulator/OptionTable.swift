@@ -1,0 +1,214 @@
+import Web
+
+/// One option of the command line.
+struct CommandOption {
+    var name: String
+    /// What stands for its value in the help; nil when it has none.
+    var placeholder: String?
+    var help: String
+    var expects = "something else"
+    /// Takes the value over; false when it is not understood.
+    var apply: (inout SimulatorOptions, String) -> Bool
+}
+
+/// All options in the order in which the help shows them.
+enum OptionTable {
+    static var all: [CommandOption] { listening + credentials + phones + answering + memory + questions }
+
+    private static func text(
+        _ name: String, _ placeholder: String, _ help: String,
+        _ field: WritableKeyPath<SimulatorOptions, String?>
+    ) -> CommandOption {
+        CommandOption(name: name, placeholder: placeholder, help: help) { options, value in
+            options[keyPath: field] = value
+            return !value.isEmpty
+        }
+    }
+
+    private static func name(
+        _ name: String, _ help: String, _ field: WritableKeyPath<SimulatorOptions, String>
+    ) -> CommandOption {
+        CommandOption(name: name, placeholder: "NAME", help: help, expects: "a name") { options, value in
+            options[keyPath: field] = value
+            return !value.isEmpty
+        }
+    }
+
+    private static func flag(
+        _ name: String, _ help: String, _ field: WritableKeyPath<SimulatorOptions, Bool>, _ value: Bool = true
+    ) -> CommandOption {
+        CommandOption(name: name, help: help) { options, _ in
+            options[keyPath: field] = value
+            return true
+        }
+    }
+
+    private static func number<Number: FixedWidthInteger>(
+        _ name: String, _ placeholder: String, _ help: String,
+        _ field: WritableKeyPath<SimulatorOptions, Number>, least: Number = 0
+    ) -> CommandOption {
+        CommandOption(
+            name: name, placeholder: placeholder, help: help, expects: "a number of \(least) or more"
+        ) { options, value in
+            guard let number = Number(value), number >= least else { return false }
+            options[keyPath: field] = number
+            return true
+        }
+    }
+
+    private static let addressForm = "a numeric address and port"
+
+    private static var listening: [CommandOption] {
+        [
+            CommandOption(
+                name: "--listen", placeholder: "ADDRESS", help: "production host (127.0.0.1:2197)",
+                expects: addressForm
+            ) { options, value in
+                guard let address = ListenAddress(value) else { return false }
+                options.listen = address
+                return true
+            },
+            CommandOption(
+                name: "--sandbox-listen", placeholder: "ADDRESS", help: "sandbox host (none)",
+                expects: addressForm
+            ) { options, value in
+                options.sandboxListen = ListenAddress(value)
+                return options.sandboxListen != nil
+            },
+            CommandOption(
+                name: "--control", placeholder: "ADDRESS", help: "control port or unix:PATH (127.0.0.1:2198)",
+                expects: "an address and port, or unix: and a path"
+            ) { options, value in
+                guard let address = try? HTTPAddress(parsing: value) else { return false }
+                options.control = address
+                return true
+            },
+            text(
+                "--certificate-out", "FILE", "where clients find the certificate to trust, PEM",
+                \.certificateFile),
+        ]
+    }
+
+    private static var credentials: [CommandOption] {
+        [
+            CommandOption(
+                name: "--key", placeholder: "TEAM:KEYID:FILE",
+                help:
+                    "public key to know, PEM; may end in :production or :sandbox, then :topics=A,B; repeatable",
+                expects: "two ids of 10 characters and a file"
+            ) { options, value in
+                guard let key = KeyOption(value) else { return false }
+                options.keys.append(key)
+                return true
+            },
+            flag("--any-key", "take every well-formed ES256 token", \.acceptsAnyKey),
+            CommandOption(
+                name: "--topic", placeholder: "BUNDLE", help: "bundle id to allow; repeatable (any)"
+            ) { options, value in
+                options.rules.bundleIDs.insert(value).inserted
+            },
+        ]
+    }
+
+    private static var phones: [CommandOption] {
+        [
+            CommandOption(
+                name: "--ingest", placeholder: "URL", help: "where apps register, http://HOST:PORT (nowhere)",
+                expects: "a URL with http:// or https://"
+            ) { options, value in
+                guard value.hasPrefix("http://") || value.hasPrefix("https://") else { return false }
+                options.ingest = value.hasSuffix("/") ? String(value.dropLast()) : value
+                return true
+            },
+            number(
+                "--token-delay-ms", "N", "from a start to its update token (0)",
+                \.fleet.tokenDelayMilliseconds),
+            number("--start-budget", "N", "starts in a short time, 0 for no limit (10)", \.fleet.startBurst),
+            number("--start-refill-s", "N", "until one more start (360)", \.fleet.startRefillSeconds),
+            number(
+                "--update-budget", "N", "updates of priority 10 in a short time (no limit)",
+                \.fleet.updateBurst),
+            number("--update-refill-s", "N", "until one more such update (15)", \.fleet.updateRefillSeconds),
+            number(
+                "--activities-max", "N", "activities of one app at a time (5)", \.fleet.activitiesMax,
+                least: 1),
+            number("--active-s", "N", "life of an activity (28800)", \.fleet.activeSeconds, least: 1),
+            number("--past-s", "N", "how old the timestamp of an update may be (30)", \.fleet.pastSeconds),
+            number(
+                "--former-token-s", "N", "how long a replaced token is still taken (0)",
+                \.fleet.formerTokenSeconds),
+            number(
+                "--ended-token-s", "N", "how long the token of an ended activity is still taken (0)",
+                \.fleet.endedTokenSeconds),
+            name(
+                "--activity-id-member", "member of attributes that is the activity's id (activityId)",
+                \.fleet.activityIDMember),
+            flag(
+                "--no-registration-retries", "lose what ingest does not take", \.fleet.retriesRegistrations,
+                false),
+            number(
+                "--registrations-max", "N", "calls to ingest at a time (64)", \.registrationsMax, least: 1),
+        ]
+    }
+
+    private static var answering: [CommandOption] {
+        [
+            number(
+                "--initial-streams", "N", "streams before the first success (1)", \.initialStreamLimit,
+                least: 1),
+            number("--streams", "N", "streams after it (1000)", \.answers.streamLimit, least: 1),
+            flag(
+                "--slow-after-refusal", "one stream after a refusal until the next success",
+                \.answers.slowsAfterRefusal),
+            number("--refusals-max", "N", "refusals until GOAWAY (never)", \.answers.refusalsMax),
+            number(
+                "--requests-per-token", "N", "in a second until TooManyRequests, 0 for no limit (400)",
+                \.fleet.requestsPerSecondMax),
+            number(
+                "--token-changes", "N", "provider-token changes of a connection in 20 minutes (1)",
+                \.rules.tokenChangesAllowed),
+            flag(
+                "--lenient-push-type", "take a push type that does not fit the topic",
+                \.rules.toleratesPushTypeMismatch),
+            flag("--strict-priority", "refuse priority 1 for Live Activities", \.rules.refusesLowPriority),
+        ]
+    }
+
+    private static var memory: [CommandOption] {
+        [
+            number("--history", "N", "pushes shown of each phone (50)", \.fleet.historyPerPhone),
+            number("--history-bytes", "N", "kept for all of them (67108864)", \.fleet.historyBytesMax),
+            number(
+                "--arrivals", "N", "last pushes that can be listed (100000)", \.answers.arrivalsMax, least: 1),
+            name(
+                "--marker-member", "member of content-state whose integer is listed (n)", \.fleet.markerMember
+            ),
+            CommandOption(
+                name: "--token-bytes", placeholder: "N", help: "length of Live Activity tokens (80)",
+                expects: "a multiple of 8 from 16 to 512"
+            ) { options, value in
+                guard let length = Int(value), length % 8 == 0, (16...512).contains(length) else {
+                    return false
+                }
+                options.fleet.tokenLengths.liveActivity = length
+                return true
+            },
+            CommandOption(
+                name: "--seed", placeholder: "N", help: "same seed, same tokens (random)",
+                expects: "a number of 0 or more"
+            ) { options, value in
+                guard let seed = UInt64(value) else { return false }
+                options.fleet.seed = seed
+                options.hasSeed = true
+                return true
+            },
+        ]
+    }
+
+    private static var questions: [CommandOption] {
+        [
+            flag("--help", "show this and end", \.showsHelp),
+            flag("--version", "show the version and end", \.showsVersion),
+        ]
+    }
+}

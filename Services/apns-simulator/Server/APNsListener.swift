@@ -1,0 +1,133 @@
+import HTTP2
+import Web
+
+/// One host of APNs: turns HTTP/2 requests into calls of the simulator and its reactions into frames.
+final class APNsListener: Pollable {
+    /// Error codes of RST_STREAM (RFC 9113, section 7).
+    private enum Code {
+        static let internalError: UInt32 = 2
+        static let refusedStream: UInt32 = 7
+    }
+
+    private struct Waiting {
+        var connectionID: Int
+        var streamID: Int
+        var reaction: Reaction
+    }
+
+    let environment: APNsEnvironment
+    private let server: HTTP2Server
+    private let stage: Stage
+    private var records: [Int: ConnectionRecord] = [:]
+    private var waiting = DeadlineQueue<Waiting>()
+
+    init(_ environment: APNsEnvironment, _ server: HTTP2Server, _ stage: Stage) {
+        self.environment = environment
+        self.server = server
+        self.stage = stage
+    }
+
+    /// The port it listens on.
+    var port: Int { server.port }
+
+    var descriptor: CInt { server.descriptor }
+
+    var nextDeadlineMilliseconds: Int64? {
+        [server.nextDeadlineMilliseconds, waiting.nextDue].compactMap { $0 }.min()
+    }
+
+    func process(nowMilliseconds: Int64) {
+        server.process(nowMilliseconds: nowMilliseconds)
+        for event in server.drainEvents() { take(event, nowMilliseconds) }
+        while let due = waiting.pop(now: nowMilliseconds) { perform(due) }
+        server.flush()
+    }
+
+    /// Does to all connections what a control call asks for.
+    func perform(_ effect: ControlReply.Effect) {
+        if case .delayHandshakes(let delay) = effect { server.handshakeDelayMilliseconds = delay }
+        for id in server.connectionIDs {
+            switch effect {
+            case .announce(let limit): server.setStreamLimit(connectionID: id, limit)
+            case .goAway(let reason): goAway(id, reason: reason)
+            case .close: server.closeConnection(id)
+            case .delayHandshakes: break
+            }
+        }
+        server.flush()
+    }
+
+    /// Ends all connections.
+    func close() { server.close() }
+
+    private func take(_ event: HTTP2ServerEvent, _ nowMilliseconds: Int64) {
+        switch event {
+        case .opened(let id): records[id] = stage.simulator.open(environment)
+        case .request(let request): receive(request, nowMilliseconds)
+        case .closed(let id, _):
+            if records.removeValue(forKey: id) != nil { stage.simulator.close() }
+        case .refused, .streamClosed, .handshakeFailed: break
+        }
+    }
+
+    private func receive(_ request: HTTP2ServerRequest, _ nowMilliseconds: Int64) {
+        let id = request.connectionID
+        guard records[id] != nil else { return }
+        let reaction = stage.simulator.receive(
+            APNsRequest(request),
+            on: &records[id, default: ConnectionRecord(environment: environment, ordinal: 0)],
+            nowMicroseconds: Stage.nowMicroseconds())
+        let now = Waiting(connectionID: id, streamID: request.streamID, reaction: reaction)
+        guard reaction.delayMilliseconds > 0 else { return perform(now) }
+        waiting.push(now, due: nowMilliseconds + reaction.delayMilliseconds)
+    }
+
+    private func perform(_ due: Waiting) {
+        let id = due.connectionID
+        if let limit = due.reaction.streamLimit { server.setStreamLimit(connectionID: id, limit) }
+        switch due.reaction.outcome {
+        case .silence: break
+        case .answer(let answer):
+            server.respond(
+                connectionID: id, streamID: due.streamID, status: answer.status, headers: answer.fields,
+                body: answer.body)
+        case .reset(let isRefusal):
+            let code = isRefusal ? Code.refusedStream : Code.internalError
+            server.reset(connectionID: id, streamID: due.streamID, code: code)
+        case .goAway(let reason): goAway(id, lastStreamID: max(0, due.streamID - 2), reason: reason)
+        case .close: server.closeConnection(id)
+        }
+        if let reason = due.reaction.goesAwayBecause { goAway(id, reason: reason) }
+    }
+
+    private func goAway(_ id: Int, lastStreamID: Int? = nil, reason: String) {
+        server.goAway(
+            connectionID: id, lastStreamID: lastStreamID,
+            debugData: AnswerBody.refusal(reason: reason, timestampMilliseconds: nil))
+    }
+}
+
+extension APNsRequest {
+    /// Takes over a request of the HTTP/2 server; its body is cut beyond what APNs would take.
+    init(_ request: HTTP2ServerRequest) {
+        self.init(method: "", path: "", headers: APNsHeaders(), body: request.body)
+        for (name, value) in request.headers.pairs {
+            switch name {
+            case ":method": method = value
+            case ":path": path = value
+            default: headers.add(name, value)
+            }
+        }
+    }
+}
+
+extension Answer {
+    /// The fields of the answer; ids differ each time and stay out of the HPACK table.
+    var fields: HTTP2Headers {
+        var fields = HTTP2Headers()
+        fields.append("apns-id", apnsID, indexed: false)
+        if let uniqueID { fields.append("apns-unique-id", uniqueID, indexed: false) }
+        if !body.isEmpty { fields.append("content-type", "application/json") }
+        return fields
+    }
+}

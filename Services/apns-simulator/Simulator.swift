@@ -1,0 +1,209 @@
+/// An APNs that behaves as Apple documents, with a modelled phone behind every token.
+///
+/// **Takes** requests, one after the other, with the connection they came on. **Gives** for each a reaction: an answer
+/// or what else happens to the stream, a delay, and a new stream limit if the connection earned one. Scripted answers
+/// come first, then the checks of `APNsRules`, then the phones of `PhoneFleet`.
+///
+/// It does no input or output and reads no clock. Every list in it is bounded but the phones and their activities.
+///
+/// Known weaknesses: no client certificates, no broadcast channels, no throttling of whole topics; a push reaches its
+/// phone in the moment of the answer.
+struct Simulator {
+    /// What is not a matter of the rules or the phones.
+    struct Settings: Sendable {
+        /// Streams that a connection may open at a time once a request with a valid token has succeeded.
+        var streamLimit = 1000
+        /// Whether a refusal lowers the stream limit to 1 until the next success, as seen in practice.
+        var slowsAfterRefusal = false
+        /// Weighed refusals after which a connection gets GOAWAY; 0 for never.
+        var refusalsMax = 0
+        var arrivalsMax = 100_000
+        /// Seed of the ids that APNs makes itself.
+        var seed: UInt64 = 0
+    }
+
+    var settings: Settings
+    var rules: APNsRules
+    var fleet: PhoneFleet
+    var script = Script()
+    var counters = Counters()
+    var arrivals: Arrivals
+    private var ids: IDSource
+
+    init(settings: Settings = Settings(), rules: APNsRules, fleet: PhoneFleet) {
+        self.settings = settings
+        self.rules = rules
+        self.fleet = fleet
+        arrivals = Arrivals(limit: settings.arrivalsMax)
+        ids = IDSource(seed: settings.seed)
+    }
+
+    /// A new connection to the listener of an environment.
+    mutating func open(_ environment: APNsEnvironment) -> ConnectionRecord {
+        counters.connectionsOpened += 1
+        counters.connectionsOpen += 1
+        return ConnectionRecord(environment: environment, ordinal: counters.connectionsOpened)
+    }
+
+    /// A connection has ended.
+    mutating func close() { counters.connectionsOpen -= 1 }
+
+    /// Sets the counts to zero and forgets the script and the arrivals; the phones only if asked to.
+    mutating func reset(phones: Bool) {
+        counters.resetCounts()
+        rules.resetCount()
+        script.clear()
+        arrivals.removeAll()
+        if phones {
+            fleet = PhoneFleet(settings: fleet.settings, era: fleet.era + 1)
+        } else {
+            fleet.resetTally()
+        }
+    }
+
+    /// Reacts to a request.
+    mutating func receive(
+        _ request: APNsRequest, on connection: inout ConnectionRecord, nowMicroseconds: Int64
+    ) -> Reaction {
+        let id = RequestID(request.headers.id) ?? RequestID(ids.next())
+        guard !script.isEmpty, let rule = scriptedRule(request, connection) else {
+            return check(request, id, on: &connection, nowMicroseconds)
+        }
+        var reaction = Reaction(outcome: .silence)
+        if rule.delivers || rule.action == .pass {
+            reaction = check(request, id, on: &connection, nowMicroseconds)
+        }
+        apply(rule, to: &reaction, id, connection)
+        return reaction
+    }
+
+    private mutating func apply(
+        _ rule: ScriptedAnswer, to reaction: inout Reaction, _ id: RequestID, _ connection: ConnectionRecord
+    ) {
+        reaction.delayMilliseconds = rule.delayMilliseconds
+        if let limit = rule.streamLimit { reaction.streamLimit = limit }
+        switch rule.action {
+        case .pass: return
+        case .answer(let status, let reason, let timestamp):
+            counters.countScripted(status: status, reason: reason)
+            let body = AnswerBody.refusal(reason: reason, timestampMilliseconds: timestamp)
+            reaction.outcome = .answer(
+                answer(status, id, connection, body: status == 200 ? [] : body))
+        case .silence:
+            counters.silent += 1
+            reaction.outcome = .silence
+        case .refuse:
+            counters.reset += 1
+            reaction.outcome = .reset(isRefusal: true)
+        case .reset:
+            counters.reset += 1
+            reaction.outcome = .reset(isRefusal: false)
+        case .goAway(let reason):
+            counters.goneAway += 1
+            if rule.delivers {
+                reaction.goesAwayBecause = reason
+            } else {
+                reaction.outcome = .goAway(reason: reason)
+            }
+        case .close:
+            counters.closed += 1
+            reaction.outcome = .close
+        }
+    }
+
+    private mutating func scriptedRule(
+        _ request: APNsRequest, _ connection: ConnectionRecord
+    ) -> ScriptedAnswer? {
+        let hex = request.deviceToken
+        let reference = fleet.reference(of: hex)
+        let event =
+            script.entries.contains { $0.rule.match.event != nil }
+            ? PushPayload(request.body)?.eventName : nil
+        return script.next { match in
+            if let token = match.token, token != String(hex)?.lowercased() { return false }
+            if let name = match.event, name != event { return false }
+            if let environment = match.environment, environment != connection.environment { return false }
+            if let ordinal = match.connection, ordinal != connection.ordinal { return false }
+            guard let hardwareID = match.hardwareID else { return true }
+            guard let reference, let phone = fleet.phone(hardwareID: hardwareID) else { return false }
+            return fleet.knows(reference) && fleet.phone(of: reference) == phone
+        }
+    }
+}
+
+// MARK: - The checks and the phones
+
+extension Simulator {
+    private mutating func check(
+        _ request: APNsRequest, _ id: RequestID, on connection: inout ConnectionRecord,
+        _ nowMicroseconds: Int64
+    ) -> Reaction {
+        let now = nowMicroseconds / 1000
+        switch rules.judge(request, on: &connection, nowMilliseconds: now) {
+        case .refused(let reason): return refusal(reason, nil, id, on: &connection)
+        case .passed(let topic):
+            let standing = fleet.standing(
+                of: request.deviceToken, topic: topic, environment: connection.environment,
+                nowMilliseconds: now)
+            if let refused = standing.refusal {
+                return refusal(refused.reason, refused.timestampMilliseconds, id, on: &connection)
+            }
+            if case .good(let reference) = standing {
+                deliver(request, id.value, to: reference, nowMicroseconds)
+            }
+            return success(id, on: &connection)
+        }
+    }
+
+    private mutating func deliver(
+        _ request: APNsRequest, _ id: PushID, to reference: TokenReference, _ nowMicroseconds: Int64
+    ) {
+        let push = AcceptedPush(
+            body: request.body, pushID: id.high ^ id.low &* 0x9E37_79B9_7F4A_7C15,
+            isUrgent: request.headers.priority != "5" && request.headers.priority != "1",
+            expiresAtSeconds: request.headers.expiration.flatMap(Int64.init))
+        let verdict = fleet.deliver(push, to: reference, nowMilliseconds: nowMicroseconds / 1000)
+        counters.accepted += 1
+        arrivals.append(
+            Arrivals.Arrival(
+                idHigh: id.high, idLow: id.low, reference: reference.packed,
+                receivedAtMicroseconds: nowMicroseconds, event: push.payload?.event ?? .none,
+                verdict: verdict,
+                marker: push.payload?.marker(member: fleet.settings.markerMember)))
+    }
+
+    private mutating func success(_ id: RequestID, on connection: inout ConnectionRecord) -> Reaction {
+        var reaction = Reaction(outcome: .answer(answer(200, id, connection, body: [])))
+        if !connection.isTrusted {
+            connection.isTrusted = true
+            reaction.streamLimit = settings.streamLimit
+        }
+        return reaction
+    }
+
+    private mutating func refusal(
+        _ reason: APNsReason, _ timestamp: Int64?, _ id: RequestID, on connection: inout ConnectionRecord
+    ) -> Reaction {
+        counters.count(reason)
+        let body = AnswerBody.refusal(reason: reason.wireName, timestampMilliseconds: timestamp)
+        var reaction = Reaction(
+            outcome: .answer(answer(reason.status, id, connection, body: body)))
+        guard (400..<500).contains(reason.status), reason.status != 410 else { return reaction }
+        connection.faults += reason == .badDeviceToken ? 2 : 1
+        if settings.slowsAfterRefusal {
+            connection.isTrusted = false
+            reaction.streamLimit = 1
+        }
+        if settings.refusalsMax > 0, connection.faults >= settings.refusalsMax {
+            reaction.goesAwayBecause = reason.wireName
+        }
+        return reaction
+    }
+
+    private mutating func answer(
+        _ status: Int, _ id: RequestID, _ connection: ConnectionRecord, body: [UInt8]
+    ) -> Answer {
+        let unique = connection.environment == .sandbox && status == 200 ? ids.next().text : nil
+        return Answer(status: status, apnsID: id.text, uniqueID: unique, body: body)
+    }
+}
