@@ -21,7 +21,7 @@ struct MessageStatus: Sendable, Equatable {
         self.state = state
         counts = OutcomeCounts()
         for outcome in Outcome.allCases {
-            counts[outcome] = root["counts"]?[outcome.rawValue]?.int64.map { Int($0) } ?? 0
+            counts[outcome] = root["outcomes"]?[outcome.rawValue]?.int64.map { Int($0) } ?? 0
         }
     }
 

@@ -23,14 +23,14 @@ struct ServiceState: Sendable, Equatable {
     /// Asks a service.
     static func ask(
         _ service: ServiceName, _ configuration: Configuration,
-        by call: (HTTPClientRequest) throws(HTTPClientError) -> HTTPClientResponse = HTTPClient.perform
+        by call: (HTTPClientRequest) -> HTTPClientResponse? = { try? HTTPClient.perform($0) }
     ) -> ServiceState {
         let address = AdminAddress(service, configuration)
         var state = ServiceState(service: service, readiness: .absent)
-        if let answer = try? call(address.request("/readyz", timeoutMilliseconds: 2_000)) {
+        if let answer = call(address.request("/readyz", timeoutMilliseconds: 2_000)) {
             state.readiness = answer.status == 200 ? .ready : .notReady
         }
-        if let answer = try? call(address.request("/metrics", timeoutMilliseconds: 2_000)),
+        if let answer = call(address.request("/metrics", timeoutMilliseconds: 2_000)),
             answer.status == 200
         {
             state.take(MetricsText(String(decoding: answer.body, as: UTF8.self)))
