@@ -73,6 +73,7 @@ let package = Package(
         tests("Store", "Store", "Contracts"),
         tests("Bus", "Bus", "Contracts"),
         tests("Web", "Web"),
+        tests("Processes", "Processes"),
         tests("HTTP2", "HTTP2", "Crypto"),
         tests("Service", "Service", "Contracts", "Bus", "Store"),
         tests("Ingest", "ingest", "Contracts", "Service", "Store", "JSON"),
