@@ -28,9 +28,9 @@ func service(_ name: String, _ needs: Target.Dependency...) -> Target {
         name: name, dependencies: needs, path: "Services/\(name)", swiftSettings: strict)
 }
 
-func tests(_ name: String, _ needs: Target.Dependency...) -> Target {
+func tests(_ name: String, _ needs: Target.Dependency..., resources: [Resource] = []) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: needs, path: "Tests/\(name)",
+        name: "\(name)Tests", dependencies: needs, path: "Tests/\(name)", resources: resources,
         swiftSettings: strict)
 }
 
@@ -68,7 +68,7 @@ let package = Package(
 
         tests("JSON", "JSON"),
         tests("Telemetry", "Telemetry", "JSON"),
-        tests("Contracts", "Contracts"),
+        tests("Contracts", "Contracts", resources: [.copy("Golden")]),
         tests("Crypto", "Crypto"),
         tests("Store", "Store", "Contracts"),
         tests("Bus", "Bus", "Contracts"),
