@@ -79,6 +79,10 @@ let package = Package(
         tests("APNsGateway", "apns-gateway", "Contracts", "Service", "HTTP2", "Crypto"),
         tests("APNsSimulator", "apns-simulator", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         tests("Liveline", "liveline", "Service", "Web"),
+        tests(
+            "Pipeline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "Contracts",
+            "Service",
+            "Store", "Crypto"),
         tests("Tidy"),
     ]
 )
