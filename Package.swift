@@ -28,9 +28,9 @@ func service(_ name: String, _ needs: Target.Dependency...) -> Target {
         name: name, dependencies: needs, path: "Services/\(name)", swiftSettings: strict)
 }
 
-func tests(_ name: String, _ needs: Target.Dependency...) -> Target {
+func tests(_ name: String, _ needs: Target.Dependency..., resources: [Resource] = []) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: needs, path: "Tests/\(name)",
+        name: "\(name)Tests", dependencies: needs, path: "Tests/\(name)", resources: resources,
         swiftSettings: strict)
 }
 
@@ -53,7 +53,9 @@ let package = Package(
         shared("Bus", "CZMQ", "Contracts", unsafe: true),
         shared("Web", "CMicrohttpd", "CCurl", "CSystem", unsafe: true),
         shared("HTTP2", "CNghttp2", "COpenSSL", "Crypto", unsafe: true),
-        shared("Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto"),
+        shared(
+            "Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto",
+            unsafe: true),
 
         service("ingest", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
         service("segmenter", "Contracts", "Service", "Store", "Telemetry"),
@@ -65,7 +67,7 @@ let package = Package(
 
         tests("JSON", "JSON"),
         tests("Telemetry", "Telemetry", "JSON"),
-        tests("Contracts", "Contracts"),
+        tests("Contracts", "Contracts", resources: [.copy("Golden")]),
         tests("Crypto", "Crypto"),
         tests("Store", "Store", "Contracts"),
         tests("Bus", "Bus", "Contracts"),
