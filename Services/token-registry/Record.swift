@@ -1,0 +1,31 @@
+/// A row of the ledger as the registry works on it: what it is now, and what the ledger holds of it.
+///
+/// What differs is written once, at the end of the step.
+@dynamicMemberLookup
+final class Record<Fields: Equatable> {
+    /// What the row is now.
+    var fields: Fields
+    private(set) var saved: Fields?
+
+    /// Makes a row that the ledger does not hold yet.
+    init(new fields: Fields) { self.fields = fields }
+
+    /// Takes a row as the ledger holds it.
+    init(saved fields: Fields) {
+        self.fields = fields
+        saved = fields
+    }
+
+    /// Whether the ledger holds something else.
+    var isChanged: Bool { saved != fields }
+
+    /// Notes that the ledger holds what the row is now.
+    func markSaved() { saved = fields }
+
+    subscript<Value>(dynamicMember path: KeyPath<Fields, Value>) -> Value { fields[keyPath: path] }
+
+    subscript<Value>(dynamicMember path: WritableKeyPath<Fields, Value>) -> Value {
+        get { fields[keyPath: path] }
+        set { fields[keyPath: path] = newValue }
+    }
+}
