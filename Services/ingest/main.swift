@@ -1,1 +1,1 @@
-print("ingest")
+// The wiring follows with the shared runner.
