@@ -1,1 +1,1 @@
-print("apns-gateway")
+
