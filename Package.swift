@@ -53,7 +53,9 @@ let package = Package(
         shared("Bus", "CZMQ", "Contracts", unsafe: true),
         shared("Web", "CMicrohttpd", "CCurl", unsafe: true),
         shared("HTTP2", "CNghttp2", "COpenSSL", "Crypto", unsafe: true),
-        shared("Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto"),
+        shared(
+            "Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto",
+            unsafe: true),
 
         service("ingest", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
         service("segmenter", "Contracts", "Service", "Store", "Telemetry"),

@@ -28,14 +28,15 @@ public struct ParcelCoder {
     /// The frames of a parcel.
     ///
     /// - Throws: `EncodingError` for a number JSON cannot hold.
-    public func frames(_ parcel: Parcel) throws -> [Data] {
-        var frames = [try encoder.encode(parcel.envelope), try bodies(parcel.messages)]
+    public func frames(_ parcel: Parcel) throws -> [[UInt8]] {
+        var frames = [[UInt8](try encoder.encode(parcel.envelope)), try bodies(parcel.messages)]
         guard parcel.envelope.type.carriesPayload else { return frames }
+        frames.reserveCapacity(2 + 3 * parcel.messages.count)
         for message in parcel.messages {
             let payload = message.payload
-            frames.append(Data(payload.contentState))
-            frames.append(Data(payload.attributes))
-            frames.append(Data(payload.alert))
+            frames.append(payload.contentState)
+            frames.append(payload.attributes)
+            frames.append(payload.alert)
         }
         return frames
     }
@@ -43,19 +44,20 @@ public struct ParcelCoder {
     /// Reads a parcel.
     ///
     /// - Throws: `ParcelError` for anything that is not one.
-    public func parcel(_ frames: [Data]) throws(ParcelError) -> Parcel {
+    public func parcel(_ frames: [[UInt8]]) throws(ParcelError) -> Parcel {
         let size = frames.reduce(0) { $0 + $1.count }
         guard frames.count >= 2 else { throw ParcelError(problem: "fewer than two frames", byteCount: size) }
-        guard let version = try? decoder.decode(VersionOnly.self, from: frames[0]) else {
+        let head = Data(frames[0])
+        guard let version = try? decoder.decode(VersionOnly.self, from: head) else {
             throw ParcelError(problem: "the first frame is no envelope", byteCount: size)
         }
         guard Envelope.versionsRead.contains(version.v) else {
             throw ParcelError(problem: "version \(version.v) is not read here", byteCount: size)
         }
-        guard let envelope = try? decoder.decode(Envelope.self, from: frames[0]) else {
+        guard let envelope = try? decoder.decode(Envelope.self, from: head) else {
             throw ParcelError(problem: "the envelope's type or sender is unknown", byteCount: size)
         }
-        guard var messages = try? decodeBodies(envelope.type, frames[1]) else {
+        guard var messages = try? decodeBodies(envelope.type, Data(frames[1])) else {
             throw ParcelError(
                 problem: "the bodies of \(envelope.type.rawValue) do not decode", byteCount: size)
         }
@@ -67,22 +69,22 @@ public struct ParcelCoder {
         guard perBody > 0 else { return Parcel(envelope: envelope, messages: messages) }
         for index in messages.indices {
             messages[index].payload = Payload(
-                contentState: [UInt8](frames[2 + 3 * index]), attributes: [UInt8](frames[3 + 3 * index]),
-                alert: [UInt8](frames[4 + 3 * index]))
+                contentState: frames[2 + 3 * index], attributes: frames[3 + 3 * index],
+                alert: frames[4 + 3 * index])
         }
         return Parcel(envelope: envelope, messages: messages)
     }
 
     private struct VersionOnly: Decodable { var v: Int }
 
-    private func bodies(_ messages: [Message]) throws -> Data {
-        var data = Data("[".utf8)
+    private func bodies(_ messages: [Message]) throws -> [UInt8] {
+        var bytes = [UInt8(ascii: "[")]
         for (index, message) in messages.enumerated() {
-            if index > 0 { data.append(UInt8(ascii: ",")) }
-            data.append(try body(message))
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(contentsOf: try body(message))
         }
-        data.append(UInt8(ascii: "]"))
-        return data
+        bytes.append(UInt8(ascii: "]"))
+        return bytes
     }
 
     /// The JSON body of one message, without its raw frames.
