@@ -51,7 +51,7 @@ let package = Package(
         shared("Crypto", "COpenSSL", unsafe: true),
         shared("Store", "CSQLite", "Contracts", unsafe: true),
         shared("Bus", "CZMQ", "Contracts", unsafe: true),
-        shared("Web", "CMicrohttpd", "CCurl", unsafe: true),
+        shared("Web", "CMicrohttpd", "CCurl", "CSystem", unsafe: true),
         shared("HTTP2", "CNghttp2", "COpenSSL", "Crypto", unsafe: true),
         shared(
             "Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto",

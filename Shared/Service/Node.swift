@@ -115,7 +115,7 @@ public struct Node<C: Core> {
         let places = peers.instances.map { instance in
             Room.Place(
                 instance: instance, windows: peers.windows(of: instance) ?? Windows(),
-                used: outbox.used[instance] ?? [:], usedByAccount: outbox.usedByAccount[instance] ?? [:])
+                used: outbox.used(at: instance), usedByAccount: outbox.usedByAccount(at: instance))
         }
         return Room(places: places, settledServices: peers.settledServices(nowMilliseconds: now.monotonic))
     }
@@ -186,7 +186,7 @@ public struct Node<C: Core> {
     }
 
     private mutating func hello(at now: Moment) -> Parcel? {
-        let paused = core.paused
+        let paused = isAbandoned ? pausedSaid : core.paused
         guard now.monotonic >= nextHelloMilliseconds || paused != pausedSaid else { return nil }
         nextHelloMilliseconds = now.monotonic + Node.helloMilliseconds
         pausedSaid = paused
@@ -195,8 +195,31 @@ public struct Node<C: Core> {
 
     /// Takes back a parcel that could not be handed to the transport; what is kept in it goes with the next turn.
     public mutating func unsend(_ parcel: Parcel, to instance: InstanceName) {
-        for message in parcel.messages { outbox.unsend(message, receiver: instance.service) }
+        for message in parcel.messages { outbox.unsend(message, to: instance) }
     }
+
+    /// Forgets what the core has decided since the last commit; the caller has rolled back.
+    ///
+    /// Until `restart` only `commit` may be called, for the hellos that must not stop meanwhile.
+    public mutating func abandon() {
+        pending = []
+        pendingAnswers = []
+        isAbandoned = true
+    }
+
+    /// Whether a transaction has failed and the core has not been made anew since.
+    public private(set) var isAbandoned = false
+
+    /// Has the core go by a new configuration, if it can.
+    public mutating func reload(_ configuration: Configuration) {
+        guard var reloadable = core as? any Reloadable else { return }
+        reloadable.reload(configuration)
+        guard let reloaded = reloadable as? C else { return }
+        core = reloaded
+    }
+
+    /// The services of which an instance lives.
+    public var livingServices: Set<ServiceName> { peers.livingServices }
 
     /// Puts a fresh core in the place of one whose transaction failed: what it decided since is forgotten.
     ///
@@ -205,14 +228,17 @@ public struct Node<C: Core> {
         self.core = core
         pending = []
         pendingAnswers = []
+        isAbandoned = false
         try start(at: now, in: &store)
     }
 
     /// In how many milliseconds a turn is due although nothing arrives.
     public func nextTurnMilliseconds(after now: Moment) -> Int64 {
-        let hello = max(0, nextHelloMilliseconds &- now.monotonic)
         guard nextHelloMilliseconds != .min else { return 0 }
-        return max(0, min(hello, core.nextTurnMilliseconds(after: now) ?? hello))
+        var wait = nextHelloMilliseconds - now.monotonic
+        if let turn = core.nextTurnMilliseconds(after: now) { wait = min(wait, turn) }
+        if let next = outbox.nextTryMilliseconds { wait = min(wait, next - now.monotonic) }
+        return max(0, wait)
     }
 
     /// How many pieces are kept until they are answered.
@@ -228,7 +254,7 @@ private struct ParcelGroup: Hashable {
 extension [Message] {
     /// The most messages one parcel carries.
     static var parcelCountMax: Int { 256 }
-    /// How many payload bytes one parcel carries before another is begun.
+    /// How many bytes one parcel carries, more or less, before another is begun.
     static var parcelBytesMax: Int { 1 << 20 }
 
     /// Cuts into parts that fit a parcel.
@@ -237,7 +263,7 @@ extension [Message] {
         var part: [Message] = []
         var bytes = 0
         for message in self {
-            let size = message.payload.byteCount
+            let size = message.roughByteCount
             if !part.isEmpty, part.count == Self.parcelCountMax || bytes + size > Self.parcelBytesMax {
                 parts.append(part)
                 part = []
@@ -248,5 +274,20 @@ extension [Message] {
         }
         if !part.isEmpty { parts.append(part) }
         return parts
+    }
+}
+
+extension Message {
+    /// About how many bytes it has on the bus: its raw members, and so much for each piece of its body.
+    fileprivate var roughByteCount: Int {
+        switch self {
+        case .targets(let targets): 1_024 + targets.targets.count * 1_024 + payload.byteCount
+        case .pushes(let pushes): 1_024 + pushes.pushes.count * 512 + payload.byteCount
+        case .batch(let batch): 2_048 + batch.recipients.count * 64 + payload.byteCount
+        case .command: 4_096 + payload.byteCount
+        case .noted(let noted): noted.keys.count * 48
+        case .answer: 65_536
+        default: 512
+        }
     }
 }

@@ -1,4 +1,4 @@
-public import Contracts
+import Contracts
 
 /// What the command line of a service says.
 public struct Options: Sendable, Equatable {

@@ -17,11 +17,16 @@ struct Peers {
     private var peers: [InstanceName: Peer] = [:]
     private var firstHeard: [ServiceName: Int64] = [:]
     private var newLives: [InstanceName: (Sender, Hello)] = [:]
+    /// Instances that another has taken over from, and that count as gone.
+    private var replaced: Set<InstanceName> = []
+    private var lives: [ServiceName: [Sender]] = [:]
 
     /// The lives of a service's instances, sorted.
-    func living(_ service: ServiceName) -> [Sender] {
-        peers.values.filter { $0.life.instance.service == service }.map(\.life)
-            .sorted { $0.instance < $1.instance }
+    func living(_ service: ServiceName) -> [Sender] { lives[service] ?? [] }
+
+    private mutating func arrangeLives() {
+        lives = Dictionary(grouping: peers.values.map(\.life)) { $0.instance.service }
+            .mapValues { $0.sorted { $0.instance < $1.instance } }
     }
 
     /// The life of an instance; nil if it is not heard.
@@ -35,11 +40,19 @@ struct Peers {
 
     /// Takes a hello in.
     ///
-    /// A new life is acted on later, when all that the former one said has been read.
+    /// A new life is acted on later, when all that the former one said has been read. So is the first hello of another
+    /// instance of a service that runs once: it says that the former has lost its lock and is gone.
     mutating func heard(_ hello: Hello, from life: Sender, nowMilliseconds now: Int64) {
-        firstHeard[life.instance.service] = firstHeard[life.instance.service] ?? now
+        let service = life.instance.service
+        firstHeard[service] = firstHeard[service] ?? now
         guard let known = peers[life.instance], known.life != life else {
+            if service.runsOnce, peers[life.instance] == nil {
+                replaced.formUnion(living(service).map(\.instance))
+            }
+            replaced.remove(life.instance)
+            let isNew = peers[life.instance] == nil
             peers[life.instance] = Peer(life: life, hello: hello, heardAtMilliseconds: now)
+            if isNew { arrangeLives() }
             return
         }
         peers[life.instance]?.heardAtMilliseconds = now
@@ -53,21 +66,34 @@ struct Peers {
             peers[instance]?.life = life
             peers[instance]?.hello = hello
         }
+        if !newLives.isEmpty { arrangeLives() }
         newLives = [:]
         return instances
     }
 
     /// The instances of which nothing has been heard for too long, sorted; they do not live any more.
     mutating func takeGone(nowMilliseconds now: Int64) -> [InstanceName] {
-        let gone = peers.filter { now - $0.value.heardAtMilliseconds > Peers.goneAfterMilliseconds }.keys
-            .sorted()
+        let gone = peers.filter { instance, peer in
+            now - peer.heardAtMilliseconds > Peers.goneAfterMilliseconds || replaced.contains(instance)
+        }.keys.sorted()
+        guard !gone.isEmpty else { return [] }
+        replaced = []
         for instance in gone { peers[instance] = nil }
+        arrangeLives()
         for service in ServiceName.allCases where living(service).isEmpty { firstHeard[service] = nil }
         return gone
     }
+
+    /// The services of which an instance lives.
+    var livingServices: Set<ServiceName> { Set(lives.keys) }
 
     /// The services whose instances may be chosen among by hash.
     func settledServices(nowMilliseconds now: Int64) -> Set<ServiceName> {
         Set(firstHeard.filter { now - $0.value >= Peers.settleMilliseconds }.keys)
     }
+}
+
+extension ServiceName {
+    /// Whether one process at a time works, over a store of its own, while others stand by.
+    var runsOnce: Bool { self == .ingest || self == .tokenRegistry }
 }

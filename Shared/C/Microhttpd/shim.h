@@ -1,2 +1,82 @@
 #pragma once
 #include <microhttpd.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What Swift cannot call in libmicrohttpd, as typed functions: it is variadic wherever a daemon or a connection is asked. */
+
+#define LIVELINE_MHD_MESSAGE_BYTES 256
+
+/* Keeps the newest message of the library in the buffer given as context. */
+static inline void liveline_mhd_note(void *context, const char *format, va_list arguments) {
+    char *message = (char *)context;
+    if (vsnprintf(message, LIVELINE_MHD_MESSAGE_BYTES, format, arguments) < 0) message[0] = 0;
+}
+
+struct liveline_mhd_settings {
+    int listener;
+    unsigned int connections_max;
+    size_t connection_memory_bytes;
+    const char *certificate; /* NULL: no TLS */
+    const char *key;
+    const char *priorities;
+    char *message; /* LIVELINE_MHD_MESSAGE_BYTES, outlives the daemon */
+    void *context;
+    MHD_AccessHandlerCallback access;
+    void *(*request_line)(void *context, const char *target, struct MHD_Connection *connection);
+    MHD_RequestCompletedCallback completed;
+    MHD_NotifyConnectionCallback connection;
+};
+
+/* Starts a daemon in external epoll mode without time limits of its own. */
+static inline struct MHD_Daemon *liveline_mhd_start(const struct liveline_mhd_settings *s) {
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)s->certificate},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)s->key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)s->priorities},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem items[] = {
+        {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)liveline_mhd_note, s->message},
+        {MHD_OPTION_LISTEN_SOCKET, s->listener, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)s->connections_max, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)s->connection_memory_bytes, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, 0, NULL},
+        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)s->request_line, s->context},
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)s->completed, s->context},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)s->connection, s->context},
+        {MHD_OPTION_ARRAY, 0, s->certificate ? tls : none},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    if (s->certificate) flags |= MHD_USE_TLS;
+    return MHD_start_daemon(flags, 0, NULL, NULL, s->access, s->context, MHD_OPTION_ARRAY, items,
+                            MHD_OPTION_END);
+}
+
+static inline int liveline_mhd_epoll_descriptor(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return info ? info->epoll_fd : -1;
+}
+
+/* Whether the daemon has work that no readiness of its descriptor will announce. */
+static inline int liveline_mhd_has_pending_work(struct MHD_Daemon *daemon) {
+    MHD_UNSIGNED_LONG_LONG milliseconds = 1;
+    return MHD_get_timeout(daemon, &milliseconds) == MHD_YES && milliseconds == 0;
+}
+
+static inline int liveline_mhd_connection_descriptor(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+static inline void *liveline_mhd_socket_context(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}

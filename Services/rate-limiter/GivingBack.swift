@@ -1,0 +1,56 @@
+import Contracts
+import Service
+
+/// What cannot go is given back to the registry, which alone hands over again.
+extension RateLimiter {
+    mutating func giveBackOverdue(at now: Moment) -> [Effect<Never>] {
+        waiting.takeOverdue(at: now.wall).map { entry in
+            let expiration = entry.content.notification.expirationSeconds
+            let expired = expiration != 0 && expiration * 1000 <= now.wall
+            return giveBack(
+                entry.target, entry.content, expired ? .expired : .retry, expired ? nil : "send-before",
+                at: now)
+        }
+    }
+
+    mutating func giveBackPaused(at now: Moment) -> [Effect<Never>] {
+        guard !held.isEmpty else { return [] }
+        let ids = waiting.entries.values.filter { entry in
+            !entry.target.trial
+                && held.contains(
+                    Pause(application: entry.content.application, environment: entry.target.environment))
+        }.map(\.target.id).sorted()
+        return ids.compactMap { id in
+            waiting.remove(id).map { giveBack($0.target, $0.content, .retry, "paused", at: now) }
+        }
+    }
+
+    /// A push whose gateway has a new life did not go, or its outcome is already on its way to the registry.
+    ///
+    /// One whose gateway is silent may still be answered until its deadline.
+    mutating func giveBack(lost keys: [CustodyKey], _ reason: LossReason, at now: Moment) -> [Effect<Never>] {
+        keys.compactMap { key in
+            guard case .push(let id, let attempt) = key, let push = underway[id],
+                push.target.attempt == attempt
+            else { return nil }
+            underway[id] = nil
+            let retryAt =
+                reason == .newLife
+                ? now.wall : push.target.sendBeforeMilliseconds + answerDeadlineMilliseconds
+            return giveBack(push.target, push.content, .retry, "instance-lost", retryAt: retryAt, at: now)
+        }
+    }
+
+    func giveBack(
+        _ target: Target, _ content: Content, _ result: Report.Result, _ reason: String?,
+        by newer: PushID? = nil,
+        retryAt: Int64? = nil, at now: Moment
+    ) -> Effect<Never> {
+        var report = Report(
+            id: target.id, attempt: target.attempt, application: content.application,
+            environment: target.environment, result: result, reason: reason)
+        report.retryAtMilliseconds = result == .retry ? max(retryAt ?? now.wall, now.wall) : nil
+        report.supersededBy = newer
+        return .send(.report(report), to: .service(.tokenRegistry))
+    }
+}

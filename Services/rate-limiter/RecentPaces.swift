@@ -1,0 +1,50 @@
+import Contracts
+
+/// What was sent to participants lately, remembered until it no longer delays anything.
+///
+/// The registry's record travels with each target; this one covers what was sent since that record was read.
+struct RecentPaces {
+    private var paces: [Int64: Pace] = [:]
+    private var forget: [(at: Int64, participant: Int64)] = []
+    private var firstToForget = 0
+
+    var count: Int { paces.count }
+
+    /// The later of the two records in each respect.
+    func pace(of target: Target) -> Pace {
+        guard let recent = paces[target.participant] else { return target.pace }
+        var pace = target.pace
+        pace.fullAtMilliseconds = max(pace.fullAtMilliseconds, recent.fullAtMilliseconds)
+        pace.fiveNotBeforeMilliseconds = max(pace.fiveNotBeforeMilliseconds, recent.fiveNotBeforeMilliseconds)
+        pace.lastWireSeconds = max(pace.lastWireSeconds, recent.lastWireSeconds)
+        if let order = recent.lastOrder { pace.lastOrder = max(pace.lastOrder ?? order, order) }
+        return pace
+    }
+
+    /// Notes that a push to a target went out.
+    mutating func sent(_ target: Target, atMilliseconds sentAt: Int64, wireSeconds: Int64) {
+        guard target.participant != 0 else { return }
+        var pace = pace(of: target)
+        pace.sent(
+            atMilliseconds: sentAt, priority: target.priority,
+            intervalMilliseconds: target.intervalMilliseconds, order: target.order, wireSeconds: wireSeconds)
+        paces[target.participant] = pace
+        let quiet = max(pace.fullAtMilliseconds, pace.fiveNotBeforeMilliseconds)
+        forget.append((quiet, target.participant))
+    }
+
+    /// Forgets what delays nothing any more.
+    mutating func prune(at now: Int64) {
+        while firstToForget < forget.count, forget[firstToForget].at <= now {
+            let participant = forget[firstToForget].participant
+            firstToForget += 1
+            guard let pace = paces[participant],
+                max(pace.fullAtMilliseconds, pace.fiveNotBeforeMilliseconds) <= now
+            else { continue }
+            paces[participant] = nil
+        }
+        guard firstToForget > 1_024, firstToForget * 2 > forget.count else { return }
+        forget.removeFirst(firstToForget)
+        firstToForget = 0
+    }
+}

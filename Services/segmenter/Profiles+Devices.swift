@@ -1,0 +1,75 @@
+import Contracts
+import Store
+
+/// What registrations say of a device.
+extension Profiles {
+    /// The number of an application, made when it is first met.
+    func application(_ code: String) throws(StoreError) -> Int64 {
+        if let known = try database.first(
+            "SELECT id FROM applications WHERE code = ?", .text(code), row: { $0.int(0) })
+        {
+            return known
+        }
+        try database.run("INSERT INTO applications (code) VALUES (?)", .text(code))
+        return database.lastInsertedRowID
+    }
+
+    /// The number of a device, made when it is first met.
+    func device(_ hwid: String, application: Int64) throws(StoreError) -> Int64 {
+        if let known = try find(hwid, application: application) { return known }
+        try database.run(
+            """
+            INSERT INTO devices (application, hwid, active, profile_sequence, user_sequence) VALUES (?, ?, 1, 0, 0)
+            """, .int(application), .text(hwid))
+        return database.lastInsertedRowID
+    }
+
+    /// The number of a known device.
+    func find(_ hwid: String, application: Int64) throws(StoreError) -> Int64? {
+        try database.first(
+            "SELECT id FROM devices WHERE application = ? AND hwid = ?", .int(application), .text(hwid)
+        ) { $0.int(0) }
+    }
+
+    /// Writes a profile; an absent member leaves what was known.
+    ///
+    /// A push token is taken from whoever had it.
+    func write(_ profile: Profile, device: Int64, application: Int64, sequence: Int64) throws(StoreError) {
+        if let token = profile.pushToken {
+            try database.run(
+                "UPDATE devices SET push_token = NULL WHERE application = ? AND push_token = ? AND id <> ?",
+                .int(application), .text(token), .int(device))
+        }
+        try database.run(
+            """
+            UPDATE devices SET active = 1, profile_sequence = ?2, push_token = coalesce(?3, push_token),
+                device_type = coalesce(?4, device_type), environment = coalesce(?5, environment),
+                os_version = coalesce(?6, os_version), language = coalesce(?7, language),
+                app_version = coalesce(?8, app_version), device_model = coalesce(?9, device_model),
+                timezone_seconds = coalesce(?10, timezone_seconds)
+            WHERE id = ?1 AND profile_sequence < ?2
+            """, .int(device), .int(sequence), Value(profile.pushToken),
+            Value(profile.deviceType.map(Int64.init)),
+            Value(profile.environment?.rawValue), Value(profile.osVersion), Value(profile.language),
+            Value(profile.appVersion), Value(profile.deviceModel),
+            Value(profile.timezoneSeconds.map(Int64.init)))
+        if let user = profile.user { try setUser(user, device: device, sequence: sequence) }
+        try change(profile.tags ?? [:], device: device, application: application, sequence: sequence)
+    }
+
+    /// Ties a device to a user; an empty name to none.
+    func setUser(_ user: String, device: Int64, sequence: Int64) throws(StoreError) {
+        try database.run(
+            "UPDATE devices SET user = nullif(?2, ''), user_sequence = ?3 WHERE id = ?1 AND user_sequence < ?3",
+            .int(device), .text(user), .int(sequence))
+    }
+
+    /// Leaves a device out of every audience until it registers again.
+    func unregister(device: Int64, sequence: Int64) throws(StoreError) {
+        try database.run(
+            """
+            UPDATE devices SET active = 0, push_token = NULL, profile_sequence = ?2
+            WHERE id = ?1 AND profile_sequence < ?2
+            """, .int(device), .int(sequence))
+    }
+}

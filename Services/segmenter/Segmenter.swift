@@ -1,0 +1,131 @@
+public import Contracts
+public import Service
+public import Store
+
+/// Turns an audience into batches of at most 500 recipients.
+///
+/// Takes `registration` (profiles, tags, users), `command` and `query` from ingest, and `taken` or `busy` for its
+/// batches from the registry. Emits `batch` to the registry; `taken` (of registrations), `busy` and `answer` to
+/// ingest.
+///
+/// Keeps profiles, not work: ingest keeps each command until the registry has taken all of it, and sends it again
+/// to a new life, which then makes a new pass. A command that is at work already is ignored when it comes again.
+/// An audience is read at one moment, when the command's turn comes; devices that unregister before their batch is
+/// written are left out, devices that join later get none. At most `snapshotsMax` audiences are held at a time, at
+/// eight bytes a device.
+public struct Segmenter: Core {
+    /// `segmenter`.
+    public static let service = ServiceName.segmenter
+    /// How much each sender may have unanswered here.
+    public let windows = Windows()
+
+    private var works = Works()
+    private let epoch: Int64
+    private var nextPass: Int64 = 0
+
+    /// How many audiences are held in memory at a time.
+    static let snapshotsMax = 8
+    /// How many batches one turn writes at most; together they take a few milliseconds.
+    static let batchesPerTurnMax = 8
+
+    /// Makes a segmenter with no work.
+    ///
+    /// - Parameter epoch: the life's random number; it names the passes.
+    public init(epoch: Int64) { self.epoch = epoch }
+
+    /// Takes one input and says what follows from it.
+    public mutating func step(
+        _ input: Input<Never>, at now: Moment, in store: inout Profiles
+    ) throws(StoreError) -> [Effect<Never>] {
+        switch input {
+        case .started, .lost: []
+        case .message(let message, let sender): try take(message, from: sender, in: store)
+        case .turn(let room): try turn(room, in: store)
+        }
+    }
+
+    private mutating func take(
+        _ message: Message, from sender: Sender, in store: Profiles
+    ) throws(StoreError) -> [Effect<Never>] {
+        switch message {
+        case .registration(let registration): return try store.register(registration)
+        case .command(let command):
+            begin(command)
+            return []
+        case .taken(.batch(let message, let pass, let index)):
+            works.taken(message, pass, index)
+            return []
+        case .busy(let busy):
+            guard let pass = busy.pass, works.drop(busy.message, pass) else { return [] }
+            return [.send(.busy(Busy(message: busy.message)), to: .service(.ingest))]
+        case .query(let query): return try answer(query, sender, in: store)
+        case .hello, .noted: return []
+        default: return [.count(Count("ignored", [("type", message.type.rawValue)]))]
+        }
+    }
+
+    private mutating func begin(_ command: Command) {
+        if command.kind == .cancel, let message = command.cancelledMessage { works.drop(message, nil) }
+        guard !works.contains(command.sequence) else { return }
+        nextPass += 1
+        works.add(Work(command: command, pass: Pass(epoch: epoch, number: nextPass)))
+    }
+
+    private func answer(_ query: Query, _ sender: Sender, in store: Profiles) throws(StoreError) -> [Effect<
+        Never
+    >] {
+        let content: Answer.Content
+        switch query.kind {
+        case .tags(let hwid):
+            let device = try store.find(hwid, application: try store.application(query.application))
+            var tags: [String: TagValue] = [:]
+            if let device { tags = try store.tags(of: device) }
+            content = .tags(values: tags)
+        case .audience(let filter):
+            content = .count(
+                devices: try store.devices(matching: filter, application: query.application).count)
+        case .deliveries, .participants: return [.count(Count("ignored", [("type", "query")]))]
+        }
+        return [.send(.answer(Answer(id: query.id, content: content)), to: .instance(sender.instance))]
+    }
+
+    private mutating func turn(_ room: Room, in store: Profiles) throws(StoreError) -> [Effect<Never>] {
+        var room = room
+        var effects: [Effect<Never>] = []
+        while effects.count < Segmenter.batchesPerTurnMax {
+            let next = works.next { room.roomiest(.batches, of: .tokenRegistry, account: $0) != nil }
+            guard let message = next, let work = works[message],
+                let registry = room.roomiest(.batches, of: .tokenRegistry, account: work.command.application)
+            else { break }
+            let batch = try works.write(message, in: store)
+            room.take(1, .batches, at: registry, account: work.command.application)
+            effects.append(.send(.batch(batch), to: .instance(registry)))
+        }
+        return effects
+    }
+
+    /// Nothing waits for a time: batches go on when answers arrive.
+    public func nextTurnMilliseconds(after now: Moment) -> Int64? { nil }
+
+    /// How many commands are at work, for the metrics.
+    public var workCount: Int { works.count }
+}
+
+extension Profiles {
+    /// Commits a registration; one that came before is answered the same way.
+    func register(_ registration: Registration) throws(StoreError) -> [Effect<Never>] {
+        let application = try self.application(registration.application)
+        let device = try self.device(registration.device, application: application)
+        switch registration.change {
+        case .profile(let profile):
+            try write(profile, device: device, application: application, sequence: registration.sequence)
+        case .tags(let tags):
+            try change(tags, device: device, application: application, sequence: registration.sequence)
+        case .user(let user): try setUser(user, device: device, sequence: registration.sequence)
+        case .unregister: try unregister(device: device, sequence: registration.sequence)
+        case .startToken, .activityToken: return [.count(Count("ignored", [("type", "registration")]))]
+        }
+        let taken = Taken.registration(sequence: registration.sequence, by: .segmenter)
+        return [.send(.taken(taken), to: .service(.ingest))]
+    }
+}

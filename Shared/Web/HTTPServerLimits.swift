@@ -1,0 +1,44 @@
+/// What a server grants its clients; each limit ends a request or a connection, never the process.
+public struct HTTPServerLimits: Sendable, Equatable {
+    /// The largest body, bytes; 1 MiB.
+    ///
+    /// A larger one is answered 413, from its declared length without reading it.
+    public var bodyBytesMax = 1 << 20
+
+    /// What all bodies still arriving may hold together, bytes; 64 MiB.
+    ///
+    /// A request beyond it is answered 503.
+    public var arrivingBytesMax = 64 << 20
+
+    /// The memory for the request line and header fields of one request, bytes; 16 KiB.
+    ///
+    /// More is answered 431 or 414.
+    public var headerBytesMax = 16 << 10
+
+    /// How many connections may be open; 8,192.
+    ///
+    /// Further ones wait in the listen queue until one ends; idle ones then end after a second.
+    public var connectionsMax = 8_192
+
+    /// The time from the first byte of a request to its last, ms; 10 s.
+    ///
+    /// A TLS handshake counts as a first byte.
+    public var requestMilliseconds: Int64 = 10_000
+
+    /// The time from an answer to its last byte being taken over by the kernel, ms; 30 s.
+    public var answerMilliseconds: Int64 = 30_000
+
+    /// How long a connection stays open between requests, ms; 60 s.
+    public var idleMilliseconds: Int64 = 60_000
+
+    /// How long the rest of a refused body is read and dropped, so that its sender sees the refusal, ms; 2 s.
+    public var lingerMilliseconds: Int64 = 2_000
+
+    /// Makes the default limits.
+    public init() {}
+
+    /// How often deadlines are looked at: a tenth of the shortest, but neither in a rush nor less than once a second.
+    var sweepMilliseconds: Int64 {
+        min(1_000, max(10, min(requestMilliseconds, idleMilliseconds, answerMilliseconds) / 10))
+    }
+}

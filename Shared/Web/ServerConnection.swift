@@ -1,0 +1,128 @@
+internal import CMicrohttpd
+internal import Glibc
+
+/// An answer that waits for its connection.
+struct HTTPAnswer {
+    var status: Int
+    var headers: HTTPHeaders = [:]
+    var body: [UInt8] = []
+
+    static func text(_ status: Int, _ text: String) -> HTTPAnswer {
+        HTTPAnswer(status: status, headers: ["Content-Type": "text/plain"], body: Array("\(text)\n".utf8))
+    }
+}
+
+/// Tells a server that it has work of which its descriptor says nothing.
+///
+/// In external epoll mode libmicrohttpd wakes nobody when a connection is resumed, and accepts again after its limit was
+/// reached only from the run that follows the one in which a connection ended.
+final class WorkSignal {
+    var isSet = false
+}
+
+/// One open connection and the request on it; libmicrohttpd has at most one at a time.
+@safe final class ServerConnection {
+    enum Phase {
+        /// Between two requests.
+        case idle
+        /// The first byte of a request has come.
+        case receiving
+        /// A handler has the request.
+        case handling
+        /// The answer is being written.
+        case answering
+        /// Shut down; libmicrohttpd has yet to notice.
+        case cut
+    }
+
+    let descriptor: CInt
+    let isEncrypted: Bool
+    private let handle: OpaquePointer
+    private let work: WorkSignal
+
+    private(set) var phase = Phase.idle
+    /// When the phase began, monotonic ms.
+    private(set) var sinceMilliseconds: Int64
+    /// The place in the server's list.
+    var index = 0
+    /// What is still to come of a refused body must be read and dropped after the answer.
+    var lingers = false
+
+    private(set) var isOpen = true
+    private var isSuspended = false
+    /// Counts the requests, so that an exchange that is late cannot answer another one.
+    private(set) var serial = 0
+
+    var target = ""
+    var areHeadersSeen = false
+    var body: [UInt8] = []
+    private(set) var answer: HTTPAnswer?
+
+    init(handle: OpaquePointer, isEncrypted: Bool, work: WorkSignal, nowMilliseconds: Int64) {
+        unsafe self.handle = unsafe handle
+        self.work = work
+        self.isEncrypted = isEncrypted
+        descriptor = unsafe liveline_mhd_connection_descriptor(handle)
+        sinceMilliseconds = nowMilliseconds
+    }
+
+    func enter(_ phase: Phase, at nowMilliseconds: Int64) {
+        guard self.phase != .cut else { return }
+        self.phase = phase
+        sinceMilliseconds = nowMilliseconds
+    }
+
+    /// Keeps the answer of the current request and lets libmicrohttpd fetch it.
+    func keep(_ answer: HTTPAnswer, serial: Int) {
+        guard isOpen, serial == self.serial, self.answer == nil else { return }
+        self.answer = answer
+        guard isSuspended else { return }
+        isSuspended = false
+        work.isSet = true
+        unsafe MHD_resume_connection(handle)
+    }
+
+    /// Takes the connection out of libmicrohttpd's loop until there is an answer.
+    func suspend() {
+        isSuspended = true
+        unsafe MHD_suspend_connection(handle)
+    }
+
+    /// Forgets the request that ended.
+    func finishRequest(at nowMilliseconds: Int64) {
+        serial += 1
+        target = ""
+        areHeadersSeen = false
+        body = []
+        answer = nil
+        enter(.idle, at: nowMilliseconds)
+    }
+
+    func markClosed() {
+        isOpen = false
+        body = []
+        answer = nil
+    }
+
+    /// Ends the connection; what has been asked for and not answered gets a last word where that is possible.
+    func cut(saying answer: HTTPAnswer? = nil) {
+        if let answer { sendRaw(answer) }
+        phase = .cut
+        shutdown(descriptor, CInt(SHUT_RDWR))
+    }
+
+    /// Writes an answer past libmicrohttpd, which takes none while a body is arriving.
+    ///
+    /// - Returns: Whether it was written; never on an encrypted connection.
+    @discardableResult
+    func sendRaw(_ answer: HTTPAnswer) -> Bool {
+        guard !isEncrypted else { return false }
+        let reason = unsafe String(cString: MHD_get_reason_phrase_for(CUnsignedInt(answer.status)))
+        let head =
+            "HTTP/1.1 \(answer.status) \(reason)\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+            + "Content-Length: \(answer.body.count)\r\n\r\n"
+        let bytes = Array(head.utf8) + answer.body
+        let flags = CInt(MSG_DONTWAIT | MSG_NOSIGNAL)
+        return unsafe send(descriptor, bytes, bytes.count, flags) == bytes.count
+    }
+}

@@ -1,0 +1,78 @@
+/// What happens to one request on its way to the handler.
+extension ServerCore {
+    func beginRequest(_ target: String, on connection: ServerConnection) {
+        connection.target = target
+        if connection.phase == .idle { connection.enter(.receiving, at: nowMilliseconds) }
+    }
+
+    /// Looks at the header fields before any of the body is read.
+    ///
+    /// - Returns: The answer that refuses the request, which ends the connection.
+    func examine(_ headers: HTTPHeaders, isOld: Bool, on connection: ServerConnection) -> HTTPAnswer? {
+        let refusal = refusal(of: headers, isOld: isOld, target: connection.target)
+        connection.lingers = refusal != nil
+        return refusal
+    }
+
+    /// Takes a piece of the body.
+    ///
+    /// - Returns: Whether the connection goes on.
+    func receive(_ bytes: UnsafeRawBufferPointer, on connection: ServerConnection) -> Bool {
+        guard connection.answer == nil else { return true }
+        let refusal: HTTPAnswer
+        if connection.body.count + bytes.count > limits.bodyBytesMax {
+            refusal = tooLarge
+        } else if arrivingBytes + bytes.count > limits.arrivingBytesMax {
+            refusal = .text(503, "too much is arriving at once")
+        } else {
+            arrivingBytes += bytes.count
+            unsafe connection.body.append(contentsOf: bytes)
+            return true
+        }
+        releaseBody(of: connection)
+        connection.lingers = true
+        if connection.sendRaw(refusal) { return false }
+        // Through TLS an answer can only follow the whole body, whose rest is dropped as it comes.
+        connection.keep(refusal, serial: connection.serial)
+        return true
+    }
+
+    /// Hands the complete request to the handler.
+    func handle(_ method: String, _ headers: HTTPHeaders, on connection: ServerConnection) {
+        guard connection.answer == nil, let target = HTTPTarget(connection.target) else { return }
+        let body = connection.body
+        releaseBody(of: connection)
+        connection.enter(.handling, at: nowMilliseconds)
+        let request = HTTPRequest(method: method, target: target, headers: headers, body: body)
+        handler(request, HTTPExchange(connection))
+    }
+
+    func finishRequest(on connection: ServerConnection) {
+        releaseBody(of: connection)
+        connection.finishRequest(at: nowMilliseconds)
+    }
+
+    private var tooLarge: HTTPAnswer { .text(413, "the body exceeds \(limits.bodyBytesMax) bytes") }
+
+    private func releaseBody(of connection: ServerConnection) {
+        arrivingBytes -= connection.body.count
+        connection.body = []
+    }
+
+    /// Framing that two readers could understand differently is refused (RFC 9112, section 6.3).
+    private func refusal(of headers: HTTPHeaders, isOld: Bool, target: String) -> HTTPAnswer? {
+        guard HTTPTarget(target) != nil else { return .text(400, "malformed target") }
+        let hosts = headers.values("Host").count
+        guard hosts == 1 || (isOld && hosts == 0) else { return .text(400, "not one Host field") }
+        let lengths = headers.values("Content-Length")
+        if let coding = headers["Transfer-Encoding"] {
+            guard HTTPHeaders.isSame(coding, "chunked"), headers.values("Transfer-Encoding").count == 1 else {
+                return .text(501, "unknown transfer coding")
+            }
+            return lengths.isEmpty ? nil : .text(400, "both a length and a transfer coding")
+        }
+        guard let length = lengths.first else { return nil }
+        guard lengths.allSatisfy({ $0 == length }) else { return .text(400, "contradictory lengths") }
+        return UInt64(length).map { $0 > UInt64(limits.bodyBytesMax) } ?? true ? tooLarge : nil
+    }
+}
