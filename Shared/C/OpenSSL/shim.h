@@ -40,3 +40,5 @@ static inline int liveline_add_extension(X509 *certificate, int nid, const char 
     X509_EXTENSION_free(extension);
     return added;
 }
+
+#include "tls.h"
