@@ -16,7 +16,7 @@ public final class Bus {
     private let monitors: [ZMQSocket]
     private let files: [Lane: SocketFile]
     private var outbound: [InstanceName: Neighbour] = [:]
-    private let poller: BusPoller
+    private let poller = BusPoller()
 
     private struct Neighbour {
         var sockets: [Lane: ZMQSocket]
@@ -52,7 +52,6 @@ public final class Bus {
         self.inbound = inbound
         self.monitors = monitors
         self.files = files
-        poller = BusPoller(Array(inbound.values))
     }
 
     deinit {
@@ -143,10 +142,11 @@ public final class Bus {
     /// Waits until a lane or a descriptor has something to read, or the time is over, or a signal has come.
     ///
     /// - Parameters:
+    ///   - lanes: the lanes to watch.
     ///   - descriptors: further descriptors to watch; negative ones are skipped.
     ///   - timeoutMilliseconds: how long to wait at the most.
-    public func poll(_ descriptors: [CInt], timeoutMilliseconds: Int64) {
-        poller.wait(descriptors, timeoutMilliseconds: timeoutMilliseconds)
+    public func poll(_ lanes: [Lane], _ descriptors: [CInt] = [], timeoutMilliseconds: Int64) {
+        poller.wait(lanes.compactMap { inbound[$0] }, descriptors, timeoutMilliseconds: timeoutMilliseconds)
     }
 }
 

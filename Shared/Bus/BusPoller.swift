@@ -3,18 +3,14 @@ internal import Glibc
 
 /// Waits on libzmq sockets and plain descriptors together.
 @safe final class BusPoller {
-    private let sockets: [ZMQSocket]
-    private var items: [zmq_pollitem_t]
+    private var items: [zmq_pollitem_t] = unsafe []
 
-    init(_ sockets: [ZMQSocket]) {
-        self.sockets = sockets
-        unsafe items = sockets.map {
-            unsafe zmq_pollitem_t(socket: $0.pointer, fd: -1, events: Int16(ZMQ_POLLIN), revents: 0)
+    func wait(_ sockets: [ZMQSocket], _ descriptors: [CInt], timeoutMilliseconds: Int64) {
+        unsafe items.removeAll(keepingCapacity: true)
+        for socket in sockets {
+            unsafe items.append(
+                zmq_pollitem_t(socket: socket.pointer, fd: -1, events: Int16(ZMQ_POLLIN), revents: 0))
         }
-    }
-
-    func wait(_ descriptors: [CInt], timeoutMilliseconds: Int64) {
-        unsafe items.removeSubrange(sockets.count...)
         for descriptor in descriptors where descriptor >= 0 {
             unsafe items.append(
                 zmq_pollitem_t(socket: nil, fd: descriptor, events: Int16(ZMQ_POLLIN), revents: 0))

@@ -218,6 +218,11 @@ public struct Node<C: Core> {
         core = reloaded
     }
 
+    /// The living instances of a service, sorted.
+    public func livingInstances(of service: ServiceName) -> [InstanceName] {
+        peers.living(service).map(\.instance)
+    }
+
     /// The services of which an instance lives.
     public var livingServices: Set<ServiceName> { peers.livingServices }
 

@@ -11,7 +11,7 @@ public struct ServiceContext: Sendable {
     /// The random number that names this life of the instance; at most 53 bits.
     public let epoch: Int64
     /// Where to log.
-    public let logger: Logger
+    public internal(set) var logger: Logger
     /// What `/metrics` shows.
     public let metrics: Metrics
     /// Whether the service runs alone on standard input and output.

@@ -1,0 +1,30 @@
+internal import Glibc
+
+/// Waits until one of the descriptors is readable or the time is over; negative ones are skipped.
+///
+/// - Parameter milliseconds: how long at the most; nil waits for ever.
+func waitReadable(_ descriptors: [CInt], milliseconds: Int64?) {
+    var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    let timeout = milliseconds.map { CInt(clamping: max(0, $0)) } ?? -1
+    let result = unsafe poll(&entries, nfds_t(entries.count), timeout)
+    precondition(result >= 0 || errno == EINTR, "poll")
+}
+
+/// Whether a descriptor has something to read, or is at its end.
+func isReadable(_ descriptor: CInt) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&entry, 1, 0) > 0
+}
+
+/// Writes all bytes, waiting as long as the reader takes; what cannot be written is gone.
+func writeAll(_ bytes: [UInt8], to descriptor: CInt) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let written = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+        if written > 0 {
+            rest = rest.dropFirst(written)
+        } else if written == 0 || errno != EINTR {
+            return
+        }
+    }
+}
