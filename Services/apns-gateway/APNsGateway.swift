@@ -80,8 +80,9 @@ extension APNsGateway: Reloadable, Drainable {
 // MARK: Pushes
 
 extension APNsGateway {
-    private mutating func take(_ pushes: Pushes, _ limiter: InstanceName, at now: Moment) -> [Effect<APNsOrder>]
-    {
+    private mutating func take(_ pushes: Pushes, _ limiter: InstanceName, at now: Moment) -> [Effect<
+        APNsOrder
+    >] {
         var effects: [Effect<APNsOrder>] = []
         effects.reserveCapacity(pushes.pushes.count)
         var writer = RequestWriter(pushes, settings.applications[pushes.application])
@@ -162,7 +163,7 @@ extension APNsGateway {
             tally.add(status: 0, reason: "no-answer", at: now)
             var outcome = outcome(.noAnswer, id, at: now)
             outcome.reason = "no-answer"
-            outcome.sentAtMilliseconds = now.wall - (now.monotonic - sentAt)
+            outcome.sentAtMilliseconds = now.wall - max(0, now.monotonic - sentAt)
             return end(id, outcome, at: now)
         case .unsent(let id, let reason):
             guard let push = known[id.push] else { return end(id, .unsent(reason, at: now), at: now) }
@@ -181,7 +182,7 @@ extension APNsGateway {
         outcome.status = answer.status
         outcome.reason = answer.reason
         outcome.apnsTimestampMilliseconds = answer.timestampMilliseconds
-        outcome.sentAtMilliseconds = now.wall - (now.monotonic - sentAt)
+        outcome.sentAtMilliseconds = now.wall - max(0, now.monotonic - sentAt)
         var effects = end(id, outcome, at: now)
         if ruling.isOurFault, tally.isWorthALine(answer.reason, at: now) {
             effects.append(
@@ -203,8 +204,8 @@ extension APNsGateway {
     private mutating func end(_ id: RequestID, _ outcome: KnownPush.Outcome, at now: Moment)
         -> [Effect<APNsOrder>]
     {
-        guard let index = known.index(forKey: id.push), known.values[index].number == id.number,
-            known.values[index].outcome == nil
+        guard let index = known.index(forKey: id.push), known.values[index].outcome == nil,
+            id.number == known.values[index].number || id.number == RequestID.newest
         else { return [.count(Count("ignored", [("type", "apns-event")]))] }
         known.values[index].outcome = outcome
         underWay -= 1
@@ -214,8 +215,9 @@ extension APNsGateway {
     }
 
     /// The report for the registry under the newest hand-over, and for each limiter under the one it knows.
-    private func reports(of push: KnownPush, _ id: PushID, to askers: [KnownPush.Asker]) -> [Effect<APNsOrder>]
-    {
+    private func reports(of push: KnownPush, _ id: PushID, to askers: [KnownPush.Asker]) -> [Effect<
+        APNsOrder
+    >] {
         guard let report = push.report(id, attempt: push.attempt) else { return [] }
         var effects: [Effect<APNsOrder>] = [.send(.report(report), to: .service(.tokenRegistry))]
         for asker in askers {

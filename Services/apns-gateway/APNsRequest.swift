@@ -64,8 +64,11 @@ final class RequestGroup: Sendable, Equatable {
 struct RequestID: Hashable, Sendable {
     /// The delivery.
     var push: PushID
-    /// Which request of this life it is; a delivery may have several, one after the other.
+    /// Which request of this life it is, from 1; a delivery may have several, one after the other.
     var number: Int
+
+    /// Stands for the newest request of a delivery.
+    static let newest = 0
 }
 
 /// One push as it goes to APNs.

@@ -75,27 +75,16 @@ struct KnownPush {
 
 /// Things that fall due about in the order in which they were added.
 struct DueList<Item> {
-    private var items: [(due: Int64, item: Item)] = []
-    private var head = 0
+    private var items = FIFO<(due: Int64, item: Item)>()
 
     /// When the first one falls due.
-    var nextDue: Int64? { head < items.count ? items[head].due : nil }
+    var nextDue: Int64? { items.first?.due }
 
-    mutating func add(_ item: Item, due: Int64) {
-        items.append((due, item))
-    }
+    mutating func add(_ item: Item, due: Int64) { items.append((due, item)) }
 
     /// Takes the first one if it is due.
     mutating func pop(at now: Int64) -> Item? {
-        guard head < items.count, items[head].due <= now else { return nil }
-        defer {
-            head += 1
-            // Half of the array at a time, so that each item is moved at most once on average.
-            if head > 1_024, head > items.count / 2 {
-                items.removeFirst(head)
-                head = 0
-            }
-        }
-        return items[head].item
+        guard let nextDue, nextDue <= now else { return nil }
+        return items.popFirst()?.item
     }
 }

@@ -45,7 +45,8 @@ struct RequestWriter {
             ? Int64.max : expirationSeconds.multipliedClamped(1_000).subtractingClamped(now.wall)
         return APNsRequest(
             id: id, group: group, token: push.token, apnsID: push.apnsID, collapseID: collapseID, body: body,
-            sendBeforeMilliseconds: now.monotonic + min(untilSendBefore, untilExpired, Self.waitMaxMilliseconds),
+            sendBeforeMilliseconds: now.monotonic
+                + min(untilSendBefore, untilExpired, Self.waitMaxMilliseconds),
             answerWithinMilliseconds: settings.answerWithinMilliseconds, trial: push.trial)
     }
 

@@ -136,7 +136,8 @@ struct Ruling: Equatable, Sendable {
         switch delay {
         case .none: 0
         case .after(let milliseconds): milliseconds
-        case .doubling(let first): min(first << Int64(min(max(attempt, 1) - 1, 20)), Self.delayMaxMilliseconds)
+        case .doubling(let first):
+            min(first << Int64(min(max(attempt, 1) - 1, 20)), Self.delayMaxMilliseconds)
         }
     }
 }
