@@ -37,9 +37,6 @@ final class Lane {
     /// How many requests are under way.
     var flightCount: Int { connections.reduce(0) { $0 + $1.flightCount } }
 
-    /// Whether it could be forgotten.
-    var isIdle: Bool { queue.isEmpty && connections.isEmpty && !isResolving }
-
     private var name: KeyRing.Name { KeyRing.Name(teamID: key.teamID, keyID: key.keyID) }
 
     // MARK: What is asked of it
@@ -104,7 +101,9 @@ final class Lane {
         next = min(next, queue.earliestSendBefore)
         if tokenNotBefore > now { next = min(next, tokenNotBefore) }
         if !isResolving && connectNotBefore > now { next = min(next, connectNotBefore) }
-        if let crowdedSince { next = min(next, max(now + 1, crowdedSince + limits.crowdedMilliseconds)) }
+        if let crowdedSince {
+            next = min(next, max(now + 1, crowdedSince + limits.crowdedMilliseconds, connectNotBefore))
+        }
         return next
     }
 
@@ -227,7 +226,6 @@ final class Lane {
                 connection.bestStreamLimit = max(connection.bestStreamLimit, limit)
                 connection.heard(at: now)
             case .response(let response):
-                connection.heard(at: now)
                 if let flight = connection.land(response.token) {
                     take(response, flight, connection, at: now)
                 }
@@ -246,7 +244,7 @@ final class Lane {
     ) {
         let answer = APNsAnswer(response)
         let ruling = Ruling.of(status: answer.status, reason: answer.reason)
-        connection.answered(showsValidToken: answer.showsValidToken)
+        connection.answered(showsValidToken: answer.showsValidToken, at: now)
         if answer.showsValidToken { connectFailures = 0 }
         if answer.status == 200 { troubleTimes = 0 }
         judge(connection, ruling.connection, at: now)
@@ -268,7 +266,9 @@ final class Lane {
     ) {
         if failure == .refused { connection.refused(at: now) }
         guard !failure.isSurelyUnprocessed else { return putBack(flight.waiting, at: now) }
-        if !connection.http.isClosed { judge(connection, .suspect, at: now) }
+        if !connection.http.isClosed, !connection.answeredSince(flight) {
+            judge(connection, .suspect, at: now)
+        }
         tools.tell(
             .unanswered(flight.waiting.request.id, sentAtMilliseconds: flight.sentAtMilliseconds))
     }

@@ -25,6 +25,7 @@ final class LaneConnection {
     var streamLimit = 1
     private var troubles = 0
     private var lastHeard: Int64
+    private var lastAnswered = Int64.min
     private var waitsSince: Int64
     private var pingedAt: Int64?
     private var refusedUntil = Int64.min
@@ -103,10 +104,16 @@ final class LaneConnection {
     func refused(at now: Int64) { refusedUntil = now + limits.refusedMilliseconds }
 
     /// Notes an answer.
-    func answered(showsValidToken: Bool) {
+    func answered(showsValidToken: Bool, at now: Int64) {
+        lastHeard = now
+        lastAnswered = now
         refusedUntil = .min
         if showsValidToken { isProven = true }
     }
+
+    /// Whether a request was left without an answer while later ones got theirs, so that it is not the connection's
+    /// doing.
+    func answeredSince(_ flight: Flight) -> Bool { lastAnswered >= flight.sentAtMilliseconds }
 
     /// Notes whether an answer meant trouble.
     ///

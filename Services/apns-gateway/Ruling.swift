@@ -120,12 +120,13 @@ struct Ruling: Equatable, Sendable {
         }
     }
 
-    /// The earliest instant of the next attempt; nil for a result that has none.
+    /// The earliest instant of the next attempt.
     ///
     /// - Parameters:
     ///   - attempt: how often the push has been handed over, from 1.
     ///   - wall: now, milliseconds since 1970.
     ///   - retryAfterSeconds: what APNs asked for itself, which Apple does not document; at most an hour is believed.
+    /// - Returns: milliseconds since 1970; nil for a result that has no next attempt.
     func retryAtMilliseconds(attempt: Int, wall: Int64, retryAfterSeconds: Int64? = nil) -> Int64? {
         guard result == .retry else { return nil }
         let asked = min(max(retryAfterSeconds ?? 0, 0), 3_600) * 1_000

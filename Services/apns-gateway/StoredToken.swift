@@ -36,6 +36,7 @@ struct StoredToken: Equatable, Sendable {
     ///   - keyDigest: the key in use; a token of another is none.
     ///   - refused: a token that APNs called expired, if that is why one asks.
     ///   - now: seconds since 1970.
+    /// - Returns: what to do before it is used.
     static func advice(
         _ stored: StoredToken?, keyDigest: String, refused: String?, nowSeconds now: Int64
     ) -> Advice {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Service
 
 /// Runs the gateway.
-_ = Runner(
+Runner(
     summary: "sends pushes to APNs over HTTP/2 and reports what became of each",
     options: [
         OptionDeclaration(
@@ -13,4 +13,4 @@ _ = Runner(
         try APNsConnections(context, nowSeconds: { Int64(Date().timeIntervalSince1970) })
     },
     adapterIsUsedAlone: { $0.options["apns"] != nil }
-)
+).main()

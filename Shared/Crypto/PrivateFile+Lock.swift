@@ -5,12 +5,11 @@ extension PrivateFile {
     public final class Lock {
         private let file: Int32
 
-        /// Takes the lock if nobody has it; never waits.
+        /// Takes the lock if nobody has it, and never waits.
         ///
-        /// It is taken on a file of its own: the one that is replaced is another file after each rename.
+        /// Nil means that another process, or another value in this one, has the lock. It is taken on a file of its own: the one that is replaced is another file after each rename.
         ///
         /// - Parameter path: the lock's file, made if it is not there.
-        /// - Returns: nil if another process, or another value in this one, has the lock.
         /// - Throws: `Failure` if the file cannot be made or locked.
         public init?(_ path: String) throws(Failure) {
             file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
