@@ -77,7 +77,12 @@ final class APNsConnections: Adapter {
         now = nowMilliseconds
         for output in outputs {
             switch output {
-            case .request(let request): lane(request.group.lane)?.add(request)
+            case .request(let request):
+                guard let lane = lane(request.group.lane) else {
+                    tools.tell(.unsent(request.id, .late))
+                    continue
+                }
+                lane.add(request)
             case .hold(let pauses):
                 held = pauses
                 for lane in lanes { lane.hold(pauses) }

@@ -91,7 +91,7 @@ extension APNsGateway {
             if let repeated = recall(push, asker) {
                 effects += repeated
             } else {
-                effects += begin(push, asker, &writer, at: now)
+                begin(push, asker, &writer, &effects, at: now)
             }
         }
         return effects
@@ -114,8 +114,9 @@ extension APNsGateway {
     }
 
     private mutating func begin(
-        _ push: Push, _ asker: KnownPush.Asker, _ writer: inout RequestWriter, at now: Moment
-    ) -> [Effect<APNsOrder>] {
+        _ push: Push, _ asker: KnownPush.Asker, _ writer: inout RequestWriter,
+        _ effects: inout [Effect<APNsOrder>], at now: Moment
+    ) {
         let number = nextNumber
         nextNumber += 1
         known[push.id] = KnownPush(
@@ -123,13 +124,17 @@ extension APNsGateway {
             expirationSeconds: writer.expirationSeconds, asker: asker.instance)
         underWay += 1
         let id = RequestID(push: push.id, number: number)
-        if let outcome = refusal(push, writer, at: now) { return end(id, outcome, at: now) }
+        if let outcome = refusal(push, writer, at: now) {
+            effects += end(id, outcome, at: now)
+            return
+        }
         guard let request = writer.request(push, id, at: now) else {
-            return end(id, KnownPush.Outcome(result: .failed, reason: "not-valid"), at: now)
+            effects += end(id, KnownPush.Outcome(result: .failed, reason: "not-valid"), at: now)
+            return
         }
         let lastInstant = request.sendBeforeMilliseconds + request.answerWithinMilliseconds
         toGiveUp.add(id, due: lastInstant + Self.silenceMilliseconds)
-        return [.perform(.request(request))]
+        effects.append(.perform(.request(request)))
     }
 
     /// Why a push is not sent at all; nil if it is.

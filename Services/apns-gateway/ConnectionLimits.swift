@@ -28,7 +28,9 @@ struct ConnectionLimits: Equatable, Sendable {
     var crowdedMilliseconds: Int64 = 1_000
     /// How long a connection is left alone after it refused a stream, in milliseconds; 100 ms.
     var refusedMilliseconds: Int64 = 100
-    /// How long to wait before a provider token is asked for again, in milliseconds; 50 ms.
+    /// How long to wait before a provider token that cannot be had is asked for again, in milliseconds; 5 s.
+    var noTokenMilliseconds: Int64 = 5_000
+    /// How long to wait for another process to be done with a token's file, in milliseconds; 50 ms.
     var tokenRetryMilliseconds: Int64 = 50
 
     /// How long the next connect waits after so many in a row that came to nothing.

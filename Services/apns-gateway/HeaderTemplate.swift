@@ -8,8 +8,12 @@ import HTTP2
 struct HeaderTemplate {
     /// Whose requests these are.
     let group: RequestGroup
+    private static let pathHead = Array("/3/device/".utf8)
+
     private var headers: HTTP2Headers
     private let sharedCount: Int
+    /// Used again for each request: a push should cost no memory of its own here.
+    private var path = pathHead
 
     /// Writes the fields that all requests of a group share.
     ///
@@ -35,7 +39,9 @@ struct HeaderTemplate {
     /// All fields of one request.
     mutating func headers(of request: APNsRequest) -> HTTP2Headers {
         headers.truncate(to: sharedCount)
-        headers.append(":path", "/3/device/" + request.token, indexed: false)
+        path.removeLast(path.count - Self.pathHead.count)
+        path += request.token.utf8
+        headers.append(":path", bytes: path, indexed: false)
         headers.append("apns-id", request.apnsID, indexed: false)
         if let collapseID = request.collapseID {
             headers.append("apns-collapse-id", collapseID, indexed: false)

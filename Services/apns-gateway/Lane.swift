@@ -148,7 +148,7 @@ final class Lane {
         case .token(let token): return token.text
         case .busy: tokenNotBefore = now + limits.tokenRetryMilliseconds
         case .unavailable(let problem):
-            tokenNotBefore = now + 1_000
+            tokenNotBefore = now + limits.noTokenMilliseconds
             tools.logger.error("no-provider-token", ["lane": "\(key)", "problem": problem])
         }
         return nil
@@ -205,11 +205,15 @@ final class Lane {
     }
 
     private func failedToConnect(_ problem: String, at now: Int64) {
-        connectNotBefore = max(connectNotBefore, now + limits.reconnectDelay(failures: connectFailures))
-        connectFailures += 1
+        backOff(at: now)
         tools.logger.warning(
             "apns-not-reached",
             ["lane": "\(key)", "host": endpoint.authority, "problem": problem, "times": connectFailures])
+    }
+
+    private func backOff(at now: Int64) {
+        connectNotBefore = max(connectNotBefore, now + limits.reconnectDelay(failures: connectFailures))
+        connectFailures += 1
     }
 
     // MARK: Events
@@ -302,9 +306,9 @@ final class Lane {
     }
 
     private func closed(_ connection: LaneConnection, _ reason: HTTP2CloseReason, at now: Int64) {
-        guard connection.isProven || connection.isRetiring && connection.isReady else {
-            return failedToConnect("\(reason)", at: now)
-        }
+        if !connection.isReady, !connection.isRetiring { return failedToConnect("\(reason)", at: now) }
+        // One that came to nothing must not be followed by the next at full speed.
+        if !connection.isProven { backOff(at: now) }
         tools.logger.info("connection-closed", ["lane": "\(key)", "reason": "\(reason)"])
     }
 }
