@@ -78,7 +78,7 @@ let package = Package(
         tests("Segmenter", "segmenter", "Contracts", "Service", "Store"),
         tests("TokenRegistry", "token-registry", "Contracts", "Service", "Store"),
         tests("RateLimiter", "rate-limiter", "Contracts", "Service"),
-        tests("APNsGateway", "apns-gateway", "Contracts", "Service", "HTTP2", "Crypto"),
+        tests("APNsGateway", "apns-gateway", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
         tests("APNsSimulator", "apns-simulator", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         tests("Liveline", "liveline", "Service", "Web"),
         tests(
