@@ -32,6 +32,9 @@ private func simulate(seed: UInt64, faults: Faults) throws -> (breaches: [String
         seed \(seed): \(story.codes.count) messages, \(world.phones.arrivals.count) pushes, \(world.kills) kills, \
         \(world.phones.duplicates) duplicates
         """
+    if ProcessInfo.processInfo.environment["LIVELINE_TRACE"] != nil {
+        FileHandle.standardError.write(Data("\(summary), \(story.refused.count) refused \(Set(story.refused).sorted())\n".utf8))
+    }
     return (breaches, summary)
 }
 

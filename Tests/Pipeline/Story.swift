@@ -1,3 +1,4 @@
+import Contracts
 import Foundation
 
 @testable import ingest

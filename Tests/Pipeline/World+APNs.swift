@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Service
 
 @testable import apns_gateway
 

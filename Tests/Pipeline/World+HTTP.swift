@@ -1,4 +1,6 @@
+import Contracts
 import Foundation
+import Service
 
 @testable import ingest
 

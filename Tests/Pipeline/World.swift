@@ -52,33 +52,33 @@ final class World {
     static let application = "AAAAA-00001"
     static let start: Int64 = 1_764_000_000_000
 
-    private(set) var now = Moment(monotonic: 1_000, wall: World.start)
+    var now = Moment(monotonic: 1_000, wall: World.start)
     var random: SeededRandom
     var faults: Faults
     var phones = SimulatedPhones(intervalMilliseconds: 15_000)
-    private(set) var kills = 0
-    private(set) var logs: [String] = []
-    private var agenda = Agenda<Happening>()
-    private var processes: [any SimulatedProcess] = []
-    private var lives: [InstanceName: Int] = [:]
-    private var calls: [Int64: Call] = [:]
-    private var nextCall: Int64 = 0
-    private(set) var ingest: Process<Ingest>?
-    private var gateways: [InstanceName: Process<APNsGateway>] = [:]
+    var kills = 0
+    var logs: [String] = []
+    var agenda = Agenda<Happening>()
+    var processes: [any SimulatedProcess] = []
+    var lives: [InstanceName: Int] = [:]
+    var calls: [Int64: Call] = [:]
+    var nextCall: Int64 = 0
+    var ingest: Process<Ingest>?
+    var gateways: [InstanceName: Process<APNsGateway>] = [:]
 
     init(seed: UInt64, faults: Faults) throws {
         random = SeededRandom(seed: seed)
         self.faults = faults
         let configuration = World.configuration
         let ingest = Process<Ingest>(
-            InstanceName(.ingest), store: try Journal(.memory, secret: seed),
-            core: { _ in Ingest(configuration: configuration) },
+            InstanceName(.ingest), store: try Journal(.memory, freshSecret: Array("simulated secret".utf8)),
+            core: { _ in Ingest(configuration) },
             perform: { [unowned self] in replies($0) })
         self.ingest = ingest
         processes = [
             ingest,
             Process<TokenRegistry>(
-                InstanceName(.tokenRegistry), store: try Ledger(.memory, seed: seed),
+                InstanceName(.tokenRegistry), store: try Ledger(Database(.memory), seed: seed),
                 core: { _ in TokenRegistry(configuration: configuration) }),
         ]
         // All segmenters of a host share one profile store; their rounds never interleave here.
@@ -94,7 +94,7 @@ final class World {
                     core: { _ in RateLimiter(configuration: configuration) }))
             let name = InstanceName(.apnsGateway, number)
             let gateway = Process<APNsGateway>(
-                name, store: NoStore(), core: { _ in APNsGateway(configuration: configuration) },
+                name, store: NoStore(), core: { _ in APNsGateway(settings: GatewaySettings(configuration)) },
                 perform: { [unowned self] in orders($0, of: name) })
             gateways[name] = gateway
             processes.append(gateway)
