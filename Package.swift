@@ -83,6 +83,9 @@ let package = Package(
         tests("APNsGateway", "apns-gateway", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
         tests("APNsSimulator", "apns-simulator", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         tests("Liveline", "liveline", "Contracts", "Service", "Web", "JSON", "Telemetry", "Processes"),
+        tests(
+            "Pipeline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "Contracts",
+            "Service", "Store", "Crypto"),
         tests("Tidy"),
     ]
 )

@@ -4,6 +4,8 @@ import Service
 /// What the registry has at hand between two steps; all of it is read from the ledger when it starts.
 final class Memory {
     var configuration: Configuration
+    /// The configuration was read again since the last turn.
+    var isReloaded = false
     let limits: Limits
     /// Messages and runs as the ledger holds them.
     var messages: [Int64: MessageRecord] = [:]

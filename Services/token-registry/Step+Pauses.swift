@@ -75,9 +75,10 @@ extension Step {
         try save(gate)
     }
 
-    /// Takes a new configuration; whatever a fault holds back is tried at once.
-    func reconfigure(_ configuration: Configuration) throws(StoreError) {
-        memory.configuration = configuration
+    /// After a reload, whatever a fault holds back is tried at once.
+    func tryPausedAtOnce() throws(StoreError) {
+        guard memory.isReloaded else { return }
+        memory.isReloaded = false
         for pause in memory.gates.keys.sorted() {
             guard let gate = memory.gates[pause], gate.fault != nil else { continue }
             gate.trialAt = now.wall

@@ -11,6 +11,7 @@ extension Step {
         var room = room
         var budget = limits.rowsPerTurn
         memory.rounds.unblock()
+        try tryPausedAtOnce()
         try resend(&room, &budget)
         let first = memory.firstDuty
         memory.firstDuty = (first + 1) % Duty.allCases.count

@@ -33,11 +33,10 @@ final class Step {
     /// Counts something inconsistent that a peer sent.
     func ignore(_ type: MessageType) { emit(.count(Count("ignored", [("type", type.rawValue)]))) }
 
-    func take(_ input: Input<RegistryEvent>) throws(StoreError) {
+    func take(_ input: Input<Never>) throws(StoreError) {
         switch input {
         case .started: try resume()
         case .message(let message, let sender): try take(message, from: sender)
-        case .external(.configured(let configuration)): try reconfigure(configuration)
         case .lost(let keys, _, let reason): try lose(keys, reason)
         case .turn(let room): try turn(room)
         }

@@ -14,7 +14,7 @@ import Store
 ///
 /// Known weaknesses: a participant that an unregistered device leaves while it is still starting counts as there
 /// until its start ends. A limiter that is gone delays what it had by 50 s, so that nothing goes twice.
-struct TokenRegistry: Core {
+struct TokenRegistry: Core, Reloadable {
     /// `token-registry`.
     static let service = ServiceName.tokenRegistry
     /// How much unanswered work each sender may have here.
@@ -32,7 +32,7 @@ struct TokenRegistry: Core {
     /// Takes one input and says what follows from it.
     ///
     /// - Throws: `StoreError` if the ledger fails; the core is then made anew.
-    mutating func step(_ input: Input<RegistryEvent>, at now: Moment, in store: inout Ledger)
+    mutating func step(_ input: Input<Never>, at now: Moment, in store: inout Ledger)
         throws(StoreError) -> [Effect<Never>]
     {
         let step = Step(ledger: store, memory: memory, now: now)
@@ -42,12 +42,12 @@ struct TokenRegistry: Core {
         return step.effects
     }
 
+    /// Goes by the new configuration; with its next turn whatever a fault has paused is tried at once.
+    mutating func reload(_ configuration: Configuration) {
+        memory.configuration = configuration
+        memory.isReloaded = true
+    }
+
     /// In how many milliseconds something is due although nothing arrives.
     func nextTurnMilliseconds(after now: Moment) -> Int64? { memory.nextTurnMilliseconds(after: now) }
-}
-
-/// What the process tells the registry beside messages.
-enum RegistryEvent: Sendable {
-    /// The configuration was read again: whatever is paused by a fault is tried at once.
-    case configured(Configuration)
 }

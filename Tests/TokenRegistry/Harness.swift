@@ -51,7 +51,7 @@ final class Harness {
     var configuration: Configuration
     let limits: Limits
     private(set) var ledger: Ledger
-    private(set) var core: TokenRegistry
+    var core: TokenRegistry
     let life: Life
     /// What APNs answers; nil leaves the push unanswered.
     var apns: (Sent) -> Answered? = { _ in .ok }
@@ -93,7 +93,7 @@ final class Harness {
 
     // MARK: Time and steps
 
-    func input(_ input: Input<RegistryEvent>) throws {
+    func input(_ input: Input<Never>) throws {
         try ledger.begin()
         let new = try core.step(input, at: now, in: &ledger)
         try ledger.commit()

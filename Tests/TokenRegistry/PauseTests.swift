@@ -145,7 +145,7 @@ import Testing
         let (harness, _, message) = try faulty(.one, .retry(403, "InvalidProviderToken"))
         try harness.advance(seconds: 5)
         harness.apns = { _ in .ok }
-        try harness.input(.external(.configured(harness.configuration)))
+        harness.core.reload(harness.configuration)
         try harness.settle()
         #expect(harness.counts(message) == .of(delivered: 1))
         #expect(harness.core.paused == [])
