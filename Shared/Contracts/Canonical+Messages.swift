@@ -4,6 +4,7 @@ extension CanonicalWriter {
     /// - Parameters:
     ///   - messages: of one type.
     ///   - usualCommand: writes a command in the usual way.
+    /// - Returns: the array.
     static func bodies(_ messages: [Message], usualCommand: (Command) throws -> [UInt8]) -> [UInt8]? {
         var writer = CanonicalWriter()
         writer.byte("[")
@@ -45,6 +46,7 @@ extension CanonicalReader {
     ///   - type: what the array holds.
     ///   - bytes: the array.
     ///   - usualCommand: reads a command in the usual way.
+    /// - Returns: the messages.
     static func bodies(
         _ type: MessageType, _ bytes: [UInt8], usualCommand: (ArraySlice<UInt8>) -> Command?
     ) -> [Message]? {
