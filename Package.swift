@@ -52,6 +52,7 @@ let package = Package(
         shared("Store", "CSQLite", "Contracts", unsafe: true),
         shared("Bus", "CZMQ", "Contracts", unsafe: true),
         shared("Web", "CMicrohttpd", "CCurl", "CSystem", unsafe: true),
+        shared("Processes", "CSystem", unsafe: true),
         shared("HTTP2", "CNghttp2", "COpenSSL", "Crypto", unsafe: true),
         shared(
             "Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto",
@@ -63,7 +64,7 @@ let package = Package(
         service("rate-limiter", "Contracts", "Service", "Telemetry"),
         service("apns-gateway", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
         service("apns-simulator", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
-        service("liveline", "Contracts", "Service", "Store", "Web", "JSON", "Telemetry", "Crypto", "CSystem"),
+        service("liveline", "Contracts", "Service", "Web", "JSON", "Telemetry", "Crypto", "Processes"),
 
         tests("JSON", "JSON"),
         tests("Telemetry", "Telemetry", "JSON"),
@@ -72,15 +73,19 @@ let package = Package(
         tests("Store", "Store", "Contracts"),
         tests("Bus", "Bus", "Contracts"),
         tests("Web", "Web"),
+        tests("Processes", "Processes"),
         tests("HTTP2", "HTTP2", "Crypto"),
         tests("Service", "Service", "Contracts", "Bus", "Store", "JSON", "Telemetry", "Web", "Crypto"),
-        tests("Ingest", "ingest", "Contracts", "Service", "Store", "JSON"),
+        tests("Ingest", "ingest", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
         tests("Segmenter", "segmenter", "Contracts", "Service", "Store"),
         tests("TokenRegistry", "token-registry", "Contracts", "Service", "Store"),
         tests("RateLimiter", "rate-limiter", "Contracts", "Service"),
-        tests("APNsGateway", "apns-gateway", "Contracts", "Service", "HTTP2", "Crypto"),
+        tests("APNsGateway", "apns-gateway", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
         tests("APNsSimulator", "apns-simulator", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
-        tests("Liveline", "liveline", "Service", "Web"),
+        tests("Liveline", "liveline", "Contracts", "Service", "Web", "JSON", "Telemetry", "Processes"),
+        tests(
+            "Pipeline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "Contracts",
+            "Service", "Store", "Crypto"),
         tests("Tidy"),
     ]
 )

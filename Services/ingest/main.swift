@@ -1,1 +1,11 @@
-print("ingest")
+import Crypto
+import Service
+
+Runner(
+    summary: "takes calls, keeps what it accepts until others have it, and tells how it ended",
+    core: { Ingest($0.configuration, tellsWaiting: !$0.isAlone) },
+    store: {
+        try Journal($0.store("journal"), freshSecret: randomBytes(MessageCode.secretBytes))
+    },
+    adapter: { try IngestAdapter($0) }
+).main()

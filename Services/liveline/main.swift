@@ -1,1 +1,3 @@
-print("liveline")
+import Glibc
+
+exit(Subcommands.run(Array(CommandLine.arguments.dropFirst()), on: .standard))

@@ -1,1 +1,8 @@
-print("segmenter")
+import Service
+
+/// Runs the segmenter.
+Runner(
+    summary: "turns an audience into batches of at most 500 recipients",
+    core: { Segmenter(epoch: $0.epoch) },
+    store: { try Profiles($0.store("profiles")) }
+).main()

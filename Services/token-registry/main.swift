@@ -1,1 +1,10 @@
-print("token-registry")
+import Crypto
+import Service
+import Store
+
+/// Runs the registry.
+Runner(
+    summary: "knows tokens and participants, and keeps one row for each delivery until it has an outcome",
+    core: { TokenRegistry(configuration: $0.configuration) },
+    store: { try Ledger(Database($0.store("ledger")), seed: randomUInt64()) }
+).main()

@@ -2,7 +2,7 @@
 ///
 /// A literal is recognised by its address, so that finding its prepared statement costs no hashing of text. There is
 /// no interpolation: a value reaches a statement only through a placeholder.
-public struct SQL: ExpressibleByStringLiteral {
+public struct SQL: ExpressibleByStringLiteral, Sendable {
     enum Source {
         case literal(StaticString)
         case text(String)

@@ -1,0 +1,70 @@
+/// A complete HTTP request, as the adapter hands it to the core.
+struct HTTPCall: Sendable, Equatable {
+    /// The adapter's number; the reply carries the same.
+    var id: Int64
+    /// Such as `POST`.
+    var method: String
+    /// The parts of the path between its slashes, percent-decoded.
+    var path: [String]
+    /// The items of the query, in their order.
+    var query: [Field] = []
+    /// The header fields, in their order.
+    var headers: [Field] = []
+    /// The body.
+    var body: [UInt8] = []
+
+    /// A name and its value.
+    struct Field: Sendable, Equatable {
+        var name: String
+        var value: String
+    }
+
+    /// The value of the first header field of a name, whatever its case.
+    func header(_ name: String) -> String? {
+        headers.first { $0.name.lowercased() == name }?.value
+    }
+}
+
+/// The answer to a request.
+struct HTTPReply: Sendable, Equatable {
+    /// The number of the request.
+    var id: Int64
+    /// The HTTP status.
+    var status: Int
+    /// The header fields beside those that the server adds.
+    var headers: [HTTPCall.Field]
+    /// The body.
+    var body: [UInt8]
+
+    /// A reply of JSON.
+    init(_ call: HTTPCall, _ status: Int, json body: [UInt8], headers: [HTTPCall.Field] = []) {
+        id = call.id
+        self.status = status
+        self.headers =
+            [HTTPCall.Field(name: "Content-Type", value: "application/json; charset=utf-8")] + headers
+        self.body = body
+    }
+}
+
+/// What the adapter hands to the core.
+enum IngestEvent: Sendable {
+    /// A request has arrived completely.
+    case request(HTTPCall)
+    /// So much is free where the journal is, of so much in all.
+    case disk(freeBytes: Int64, sizeBytes: Int64)
+}
+
+/// What the adapter is asked to do.
+enum IngestOutput: Sendable, Equatable {
+    /// Answer a request.
+    case reply(HTTPReply)
+    /// Show how much is accepted and not taken yet.
+    case waiting(Backlog.Held)
+}
+
+/// The ways in.
+enum Door: String, Sendable {
+    case pushwoosh = "pushwoosh"
+    case firebase = "firebase"
+    case own = "own"
+}

@@ -1,0 +1,54 @@
+import Contracts
+import JSON
+import Service
+import Store
+
+extension Ingest {
+    /// Answers a request.
+    mutating func serve(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
+        -> [Effect<IngestOutput>]
+    {
+        let door = Door(path: call.path)
+        let served: Result<Served, Refusal> =
+            switch door {
+            case .pushwoosh: try servePushwoosh(call, at: now, in: journal)
+            case .firebase: try serveFirebase(call, at: now, in: journal)
+            case .own: try serveOwn(call, in: journal)
+            }
+        switch served {
+        case .success(let served): return served.effects + [.perform(.reply(served.reply))]
+        case .failure(let refusal):
+            return [
+                .count(Count("refused", [("door", door.rawValue), ("member", refusal.label)])),
+                .log(LogLine(.debug, "refused", [("door", door.rawValue), ("member", refusal.label)])),
+                .perform(.reply(door.refuse(call, refusal))),
+            ]
+        }
+    }
+
+    /// Why a call comes to nothing before it is read; nil if it does not.
+    static func refusal(of call: HTTPCall, method: String) -> Refusal? {
+        // HEAD is GET without the body, which the server leaves out.
+        guard call.method != method, !(method == "GET" && call.method == "HEAD") else { return nil }
+        return Refusal(.method(allowed: method), "", "only \(method) is served here", label: "method")
+    }
+
+    static var unknownPath: Refusal {
+        Refusal(.notFound, "", "there is nothing under this path", label: "path")
+    }
+}
+
+/// An answered call.
+struct Served {
+    var reply: HTTPReply
+    var effects: [Effect<IngestOutput>] = []
+}
+
+/// Runs what may be refused, for code that may not throw a refusal itself.
+func refusable<T>(_ body: () throws(Refusal) -> T) -> Result<T, Refusal> {
+    do {
+        return .success(try body())
+    } catch {
+        return .failure(error)
+    }
+}

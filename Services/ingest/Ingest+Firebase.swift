@@ -1,0 +1,65 @@
+import Contracts
+import Service
+import Store
+
+extension Ingest {
+    /// Serves `POST /v1/projects/{project}/messages:send`.
+    mutating func serveFirebase(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
+        -> Result<Served, Refusal>
+    {
+        guard call.path.count == 4, call.path[3] == "messages:send" else {
+            return .failure(Ingest.unknownPath)
+        }
+        if let refusal = Ingest.refusal(of: call, method: "POST") { return .failure(refusal) }
+        let access = access
+        let read = refusable { () throws(Refusal) -> (Configuration.Application, FirebaseRequest) in
+            let application = try access.application(project: call.path[2], of: call)
+            return (application, try FirebaseRequest(call.body, application, nowSeconds: now.wallSeconds))
+        }
+        switch read {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let (application, request)):
+            if request.validateOnly { return try validate(call, request, at: now, in: journal) }
+            return try accept([request.draft], application, .firebase, at: now, in: journal).map { accepted in
+                let code = accepted.first.map { journal.codes.code($0.sequence) } ?? ""
+                return Served(
+                    reply: FirebaseAnswer.success(call, name: "projects/\(call.path[2])/messages/\(code)"),
+                    effects: counts(accepted, .firebase))
+            }
+        }
+    }
+
+    private func validate(_ call: HTTPCall, _ request: FirebaseRequest, at now: Moment, in journal: Journal)
+        throws(StoreError) -> Result<Served, Refusal>
+    {
+        if let refusal = try refusal(of: request.draft, at: now, in: journal) { return .failure(refusal) }
+        // The name that Google answers a dry run with.
+        let name = "projects/\(call.path[2])/messages/fake_message_id"
+        return .success(Served(reply: FirebaseAnswer.success(call, name: name)))
+    }
+}
+
+extension Access {
+    /// The application of a Firebase project, once the caller's token has been checked.
+    func application(project: String, of call: HTTPCall) throws(Refusal) -> Configuration.Application {
+        let application = application(project: project)
+        if let application, let token = call.credential("Bearer"), admits(apiToken: token, to: application) {
+            return application
+        }
+        // Who has no token at all learns nothing of projects.
+        _ = try bearer(call)
+        guard application != nil else {
+            throw Refusal(.notFound, "", "there is no such project", label: "project")
+        }
+        throw Refusal(.forbidden, "", "the token is not for this project", label: "auth")
+    }
+
+    /// The applications that the caller's bearer token is for, at least one.
+    func bearer(_ call: HTTPCall) throws(Refusal) -> [Configuration.Application] {
+        let admitted = call.credential("Bearer").map { applications(apiToken: $0) } ?? []
+        guard !admitted.isEmpty else {
+            throw Refusal(.unauthenticated, "", "a valid bearer token is needed", label: "auth")
+        }
+        return admitted
+    }
+}

@@ -1,0 +1,83 @@
+import Contracts
+import JSON
+import Service
+import Store
+
+extension Ingest {
+    /// Serves `POST /json/1.3/<method>`.
+    mutating func servePushwoosh(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
+        -> Result<Served, Refusal>
+    {
+        guard call.path.count == 3 else { return .failure(Ingest.unknownPath) }
+        switch call.path[2] {
+        case "startLiveActivity": return try notify(call, starts: true, at: now, in: journal)
+        case "updateLiveActivity": return try notify(call, starts: false, at: now, in: journal)
+        case "createFilter": return try createFilter(call, at: now, in: journal)
+        case let name:
+            guard let kind = PhoneCall(rawValue: name) else { return .failure(Ingest.unknownPath) }
+            return try servePhone(call, kind, at: now, in: journal)
+        }
+    }
+
+    private mutating func notify(_ call: HTTPCall, starts: Bool, at now: Moment, in journal: Journal)
+        throws(StoreError) -> Result<Served, Refusal>
+    {
+        if let refusal = Ingest.refusal(of: call, method: "POST") { return .failure(refusal) }
+        let access = access
+        let read = refusable { () throws(Refusal) -> (Configuration.Application, [Draft]) in
+            let request = try PushwooshRequest(call.body)
+            let application = try request.application(access)
+            try request.members.refuseUnknown(known: ["application", "auth", "notifications"])
+            let reader = PushwooshNotifications(
+                application: application, starts: starts, nowSeconds: now.wallSeconds)
+            return (application, try reader.read(request))
+        }
+        switch read {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let (application, drafts)):
+            return try accept(drafts, application, .pushwoosh, at: now, in: journal).map { accepted in
+                let codes = accepted.map { journal.codes.code($0.sequence) }
+                let response = JSONWriter.object { $0.member("Messages", codes) }
+                return Served(
+                    reply: PushwooshAnswer.success(call, JSONRaw(response)),
+                    effects: counts(accepted, .pushwoosh))
+            }
+        }
+    }
+
+    private func createFilter(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
+        -> Result<Served, Refusal>
+    {
+        if let refusal = Ingest.refusal(of: call, method: "POST") { return .failure(refusal) }
+        let read = refusable { () throws(Refusal) -> (String, PushwooshFilters) in
+            let request = try PushwooshRequest(call.body)
+            let application = try request.applicationOfAuth(access)
+            return (application.code, PushwooshFilters(members: request.members))
+        }
+        let definition = read.flatMap { read in refusable { () throws(Refusal) in try read.1.definition() } }
+        switch (read, definition) {
+        case (.failure(let refusal), _), (_, .failure(let refusal)): return .failure(refusal)
+        case (.success((let application, _)), .success(let definition)):
+            let today = CalendarDay.text(ofSeconds: now.wallSeconds)
+            guard let code = try journal.insert(definition, application: application, today: today) else {
+                return .failure(Refusal("name", "there is a filter of this name already", label: "filter"))
+            }
+            let response = JSONWriter.object {
+                $0.member("name", definition.name)
+                $0.member("code", code)
+            }
+            return .success(
+                Served(
+                    reply: PushwooshAnswer.success(call, JSONRaw(response)),
+                    effects: [.count(Count("accepted", [("door", "pushwoosh"), ("kind", "filter")]))]))
+        }
+    }
+
+    /// What metrics count of accepted messages.
+    func counts(_ accepted: [Accepted], _ door: Door) -> [Effect<IngestOutput>] {
+        accepted.compactMap { accepted in
+            guard let head = accepted.head else { return nil }
+            return .count(Count("accepted", [("door", door.rawValue), ("kind", head.kind.rawValue)]))
+        }
+    }
+}

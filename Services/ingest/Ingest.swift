@@ -1,0 +1,142 @@
+import Contracts
+import JSON
+import Service
+import Store
+
+/// The doors and the journal: takes calls, keeps what it accepts until others have it, and knows how it ended.
+///
+/// **Takes** HTTP requests, and from segmenter and token registry `taken`, `busy`, `settled` and `fact`.
+/// **Emits** HTTP replies; `registration` and `command`, each kept until `taken`; `noted`.
+///
+/// A message is accepted when the transaction that holds it has committed; only then does its caller hear so. What is
+/// wrong is refused by name and leaves no trace. Starts, updates, ends and registrations are released in the order that
+/// `Release` says; after a restart everything that is not taken is released again.
+///
+/// **Limits** are in `IngestLimits`. Over them, or when the store fails, calls are answered 503.
+/// **Weaknesses**: who ends an activity twice hears that it has ended, also when the first answer was lost; a code is no
+/// secret from who may call for its application.
+struct Ingest: Core, Reloadable {
+    static var service: ServiceName { .ingest }
+    let windows = Windows()
+
+    private(set) var access: Access
+    let limits: IngestLimits
+    var release = Release()
+    var backlog: Backlog
+    var housekeeping = Housekeeping()
+    var isStarted = false
+    private var hasMoreToSend = false
+    /// nil if nobody wants to hear it.
+    private var waiting: WaitingWord?
+
+    /// Makes a core that has not started.
+    ///
+    /// - Parameters:
+    ///   - configuration: whose applications it serves.
+    ///   - limits: how much it takes and remembers.
+    ///   - tellsWaiting: whether it says how much waits; for metrics.
+    init(
+        _ configuration: Configuration, limits: IngestLimits = IngestLimits(), tellsWaiting: Bool = false
+    ) {
+        access = Access(configuration.applications)
+        self.limits = limits
+        waiting = tellsWaiting ? WaitingWord() : nil
+        backlog = Backlog(limits)
+    }
+
+    mutating func reload(_ configuration: Configuration) {
+        access = Access(configuration.applications)
+    }
+
+    mutating func step(_ input: Input<IngestEvent>, at now: Moment, in store: inout Journal)
+        throws(StoreError)
+        -> [Effect<IngestOutput>]
+    {
+        switch input {
+        case .started: return try start(store)
+        case .external(.request(let call)): return try serve(call, at: now, in: store)
+        case .external(.disk(let free, let size)):
+            backlog.disk = (free, size)
+            return []
+        case .message(let message, let sender): return try take(message, from: sender, at: now, in: store)
+        // Commands and registrations go to the next life, or to another instance, by themselves.
+        case .lost: return []
+        case .turn(let room): return try turn(room, at: now, in: store)
+        }
+    }
+
+    func nextTurnMilliseconds(after now: Moment) -> Int64? {
+        guard !hasMoreToSend else { return 0 }
+        let due = [
+            release.nextRetryMilliseconds, housekeeping.nextMilliseconds, waiting?.nextMilliseconds,
+        ].compactMap { $0 }.min()
+        return due.map { max(0, $0 - now.monotonic) }
+    }
+
+    /// Takes up what a former life has left.
+    private mutating func start(_ journal: Journal) throws(StoreError) -> [Effect<IngestOutput>] {
+        var commands: [(MessageHead, Int)] = []
+        var registrations: [RegistrationHead] = []
+        try journal.waitingCommands { commands.append(($0, $1)) }
+        try journal.waitingRegistrations { registrations.append($0) }
+        var next = 0
+        for (head, bytes) in commands {
+            while next < registrations.count, registrations[next].sequence < head.sequence {
+                admit(registrations[next])
+                next += 1
+            }
+            admit(head, bytes: bytes)
+        }
+        for head in registrations[next...] { admit(head) }
+        isStarted = true
+        return [
+            .log(
+                LogLine(
+                    .info, "journal-read",
+                    [("commands", "\(commands.count)"), ("registrations", "\(registrations.count)")]))
+        ]
+    }
+
+    /// Lets a command stand in line.
+    mutating func admit(_ head: MessageHead, bytes: Int) {
+        release.add(head)
+        backlog.add(command: head.sequence, bytes: bytes, application: head.application)
+    }
+
+    /// Lets a registration stand in line.
+    mutating func admit(_ head: RegistrationHead) {
+        release.add(head)
+        backlog.addRegistration(application: head.application)
+    }
+
+    /// Sends what may go and has room, and tidies up.
+    private mutating func turn(_ room: Room, at now: Moment, in journal: Journal) throws(StoreError)
+        -> [Effect<IngestOutput>]
+    {
+        release.wake(nowMilliseconds: now.monotonic)
+        var room = room
+        let (work, isMore) = release.ready.take(&room)
+        hasMoreToSend = isMore
+        var effects: [Effect<IngestOutput>] = []
+        for (piece, service) in work {
+            release.sent(piece)
+            guard let message = try message(piece, in: journal) else { continue }
+            effects.append(.send(message, to: .service(service)))
+        }
+        try housekeeping.turn(at: now, limits, in: journal)
+        if let held = waiting?.say(backlog.total, nowMilliseconds: now.monotonic) {
+            effects.append(.perform(.waiting(held)))
+        }
+        return effects
+    }
+
+    /// The content of a piece of work; nil if it was taken meanwhile.
+    private func message(_ work: Release.Work, in journal: Journal) throws(StoreError) -> Message? {
+        guard release.contains(work) else { return nil }
+        switch work {
+        case .command(let sequence): return try journal.command(sequence).map(Message.command)
+        case .registration(let sequence, _):
+            return try journal.registration(sequence).map(Message.registration)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import FoundationEssentials
+import Service
+import Telemetry
+import Web
+
+/// Joins the core to its HTTP server: complete requests become calls, replies go to whoever waits for them.
+///
+/// A request whose transaction fails is answered 503; nothing of it is stored then.
+struct IngestAdapter: Adapter {
+    private let server: HTTPServer
+    private let inbox: Inbox
+    private let disk: DiskWatch?
+    private let metrics: WaitingGauges
+    private var unwritten = false
+
+    /// Listens.
+    ///
+    /// - Throws: `ServiceFailure` if the address, the certificate or its key does not serve.
+    init(_ context: ServiceContext) throws {
+        let http = context.configuration.http
+        let inbox = Inbox()
+        self.inbox = inbox
+        metrics = WaitingGauges(context.metrics)
+        disk = context.isAlone ? nil : DiskWatch(directory: context.configuration.dataDirectory)
+        do {
+            server = try HTTPServer(
+                try HTTPAddress(parsing: http.listen), identity: try IngestAdapter.identity(http)
+            ) { request, exchange in inbox.take(request, exchange) }
+        } catch let error as HTTPServerError {
+            throw ServiceFailure(
+                error.reason == .inUse ? .temporary : .configuration, "http", error.description)
+        }
+        context.logger.info("listening", ["address": port.map { "\(http.listen) (\($0))" } ?? http.listen])
+    }
+
+    private static func identity(_ http: Configuration.HTTP) throws(ServiceFailure) -> TLSIdentity? {
+        guard let certificate = http.certificateFile, let key = http.keyFile else { return nil }
+        return TLSIdentity(certificatePEM: try read(certificate), keyPEM: try read(key))
+    }
+
+    private static func read(_ path: String) throws(ServiceFailure) -> String {
+        do {
+            return try String(contentsOfFile: path, encoding: .utf8)
+        } catch {
+            throw ServiceFailure(.configuration, "http", "cannot read \(path)")
+        }
+    }
+
+    /// The port that the server listens on; nil for a Unix socket.
+    var port: UInt16? { server.port }
+
+    var descriptors: [CInt] { [server.descriptor] }
+
+    var nextDeadlineMilliseconds: Int64? {
+        [server.nextDeadlineMilliseconds, disk?.nextMilliseconds].compactMap { $0 }.min()
+    }
+
+    var drained: Bool { inbox.exchanges.isEmpty && !unwritten }
+
+    mutating func process(nowMilliseconds: Int64) -> [IngestEvent] {
+        server.process(nowMilliseconds: nowMilliseconds)
+        unwritten = false
+        var events = inbox.takeCalls().map(IngestEvent.request)
+        if let word = disk?.look(nowMilliseconds: nowMilliseconds) { events.append(word) }
+        return events
+    }
+
+    mutating func perform(_ outputs: [IngestOutput], nowMilliseconds: Int64) {
+        for output in outputs {
+            switch output {
+            case .reply(let reply): answer(reply)
+            case .waiting(let held): metrics.show(held)
+            }
+        }
+        // Written at once: who waits for an answer should not wait for the next event as well.
+        server.process(nowMilliseconds: nowMilliseconds)
+    }
+
+    mutating func failed(_ events: [IngestEvent], problem: String, nowMilliseconds: Int64) {
+        for case .request(let call) in events { answer(Door.storageFailure(call, problem: problem)) }
+        server.process(nowMilliseconds: nowMilliseconds)
+    }
+
+    func onlyReads(_ event: IngestEvent) -> Bool {
+        switch event {
+        case .request(let call): call.method == "GET" || call.method == "HEAD"
+        case .disk: true
+        }
+    }
+
+    mutating func drain() { server.quiesce() }
+
+    private mutating func answer(_ reply: HTTPReply) {
+        unwritten = true
+        inbox.exchanges.removeValue(forKey: reply.id)?.respond(
+            status: reply.status,
+            headers: HTTPHeaders(reply.headers.map { HTTPField(name: $0.name, value: $0.value) }),
+            body: reply.body)
+    }
+}
+
+extension IngestAdapter {
+    /// What has arrived and is not answered yet.
+    private final class Inbox {
+        var exchanges: [Int64: HTTPExchange] = [:]
+        private var calls: [HTTPCall] = []
+        private var nextCall: Int64 = 1
+
+        func take(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+            exchanges[nextCall] = exchange
+            calls.append(HTTPCall(id: nextCall, request))
+            nextCall += 1
+        }
+
+        func takeCalls() -> [HTTPCall] {
+            defer { calls = [] }
+            return calls
+        }
+    }
+
+    /// Looks now and then at how much is free where the journal is.
+    private final class DiskWatch {
+        /// How often, in milliseconds.
+        static let everyMilliseconds: Int64 = 2_000
+
+        private let directory: String
+        private(set) var nextMilliseconds: Int64 = 0
+
+        init(directory: String) { self.directory = directory }
+
+        /// How much is free, if it is time to say so.
+        func look(nowMilliseconds: Int64) -> IngestEvent? {
+            guard nowMilliseconds >= nextMilliseconds else { return nil }
+            nextMilliseconds = nowMilliseconds + DiskWatch.everyMilliseconds
+            let attributes = try? FileManager.default.attributesOfFileSystem(forPath: directory)
+            guard let free = attributes?[.systemFreeSize] as? UInt64,
+                let size = attributes?[.systemSize] as? UInt64
+            else { return nil }
+            return .disk(freeBytes: Int64(clamping: free), sizeBytes: Int64(clamping: size))
+        }
+    }
+
+    /// What operators see of the backlog.
+    private struct WaitingGauges {
+        private let pieces: Gauge
+        private let bytes: Gauge
+
+        init(_ metrics: Metrics) {
+            pieces = metrics.gauge(
+                "liveline_waiting", help: "Accepted and not taken yet.", labels: ["kind"])
+            bytes = metrics.gauge(
+                "liveline_waiting_bytes", help: "What the commands that wait hold together, in bytes.")
+        }
+
+        func show(_ held: Backlog.Held) {
+            pieces.set(held.commands, ["commands"])
+            pieces.set(held.registrations, ["registrations"])
+            bytes.set(held.commandBytes)
+        }
+    }
+}
+
+extension HTTPCall {
+    /// Takes a request over from the server.
+    init(id: Int64, _ request: HTTPRequest) {
+        self.init(
+            id: id, method: request.method, path: request.segments,
+            query: request.queryItems.map { Field(name: $0.name, value: $0.value) },
+            headers: request.headers.fields.map { Field(name: $0.name, value: $0.value) }, body: request.body)
+    }
+}

@@ -1,0 +1,57 @@
+import Contracts
+import Crypto
+import Store
+
+extension Journal {
+    /// Keeps a filter under its name.
+    ///
+    /// - Returns: its code; nil if the name is taken by one that has not expired.
+    func insert(_ definition: PushwooshFilters.Definition, application: String, today: String)
+        throws(StoreError)
+        -> String?
+    {
+        try database.run(
+            "DELETE FROM filters WHERE application = ? AND name = ? AND expiresOn < ?", .text(application),
+            .text(definition.name), .text(today))
+        let code = try freshCode(application, definition.name)
+        try database.run(
+            """
+            INSERT INTO filters (application, name, code, expression, expiresOn) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (application, name) DO NOTHING
+            """, .text(application), .text(definition.name), .text(code), .text(try text(definition.filter)),
+            Value(definition.expiresOn))
+        return database.changes > 0 ? code : nil
+    }
+
+    /// A code such as `52551-F2F42` that no filter has.
+    private func freshCode(_ application: String, _ name: String) throws(StoreError) -> String {
+        var attempt = 0
+        while true {
+            let digits = SHA256.hex("\(application)\n\(name)\n\(attempt)").uppercased().prefix(10)
+            let code = "\(digits.prefix(5))-\(digits.suffix(5))"
+            let isTaken = try database.first("SELECT 1 FROM filters WHERE code = ?", .text(code)) { _ in true
+            }
+            guard isTaken == true else { return code }
+            attempt += 1
+        }
+    }
+
+    /// The expression of a filter that has not expired.
+    func filter(name: String, application: String, today: String) throws(StoreError) -> Filter? {
+        try database.first(
+            """
+            SELECT expression FROM filters WHERE application = ? AND name = ?
+                AND (expiresOn IS NULL OR expiresOn >= ?)
+            """, .text(application), .text(name), .text(today)
+        ) { row throws(StoreError) in try value(Filter.self, row.text(0)) }
+    }
+
+    /// The same by its code.
+    func filter(code: String, application: String, today: String) throws(StoreError) -> Filter? {
+        try database.first(
+            """
+            SELECT expression FROM filters WHERE application = ? AND code = ? AND (expiresOn IS NULL OR expiresOn >= ?)
+            """, .text(application), .text(code.uppercased()), .text(today)
+        ) { row throws(StoreError) in try value(Filter.self, row.text(0)) }
+    }
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+import Service
+import Store
+
+/// What ingest keeps: everything it has accepted until others have it, and what it must know to refuse.
+///
+/// One SQLite store. Messages and registrations share one sequence, which never goes back, also when rows are gone.
+final class Journal: TransactionalStore {
+    let database: Database
+    /// Turns sequences into the codes that callers get.
+    let codes: MessageCode
+    private let encoder = JSONEncoder()
+    private let decoder = JSONDecoder()
+
+    /// Opens the journal.
+    ///
+    /// - Parameters:
+    ///   - location: a file, or memory for tests and `--stdio`.
+    ///   - freshSecret: 32 random bytes that a new journal keeps as its secret of message codes.
+    /// - Throws: `StoreError` if it cannot be opened or upgraded.
+    init(_ location: Database.Location, freshSecret: [UInt8]) throws(StoreError) {
+        let database = try Database(location)
+        try database.migrate(to: Journal.schema)
+        self.database = database
+        codes = MessageCode(secret: try Journal.secret(database, fresh: freshSecret))
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    }
+
+    private static func secret(_ database: Database, fresh: [UInt8]) throws(StoreError) -> [UInt8] {
+        try database.transaction { () throws(StoreError) in
+            try database.run(
+                "INSERT OR IGNORE INTO meta (name, bytes) VALUES ('codeSecret', ?)", .blob(fresh))
+            try database.run("INSERT OR IGNORE INTO meta (name, number) VALUES ('sequence', 0)")
+            return try database.first("SELECT bytes FROM meta WHERE name = 'codeSecret'") { $0.blob(0) } ?? []
+        }
+    }
+
+    func begin() throws(StoreError) { try database.begin() }
+    func commit() throws(StoreError) { try database.commit() }
+    func rollback() throws(StoreError) { try database.rollback() }
+
+    /// Gives out the next sequence.
+    func nextSequence() throws(StoreError) -> Int64 {
+        let next = try database.first(
+            "UPDATE meta SET number = number + 1 WHERE name = 'sequence' RETURNING number"
+        ) { $0.int(0) }
+        guard let next else { throw StoreError(call: "sequence", message: "the journal has no sequence") }
+        return next
+    }
+
+    /// Does several things of which a refusal takes back all.
+    ///
+    /// - Parameter body: says whether what it did is to stay.
+    /// - Throws: what the body throws; the caller then rolls back the whole transaction.
+    func together(_ body: () throws(StoreError) -> Bool) throws(StoreError) {
+        try database.run("SAVEPOINT together")
+        if !(try body()) { try database.run("ROLLBACK TO together") }
+        try database.run("RELEASE together")
+    }
+
+    /// One value of the contracts as the text of a column.
+    func text(_ value: some Encodable) throws(StoreError) -> String {
+        do {
+            return String(decoding: try encoder.encode(value), as: UTF8.self)
+        } catch {
+            throw StoreError(call: "encode", message: "a \(type(of: value)) cannot be written")
+        }
+    }
+
+    /// The value of the contracts that a column holds.
+    func value<T: Decodable>(_ type: T.Type, _ text: String) throws(StoreError) -> T {
+        do {
+            return try decoder.decode(type, from: Data(text.utf8))
+        } catch {
+            throw StoreError(call: "decode", message: "a column holds no \(type)")
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Contracts
+import JSON
+
+/// Reads the calls that phones make at the Pushwoosh door, as the vendor's SDK sends them.
+///
+/// Unknown members are let pass: newer SDKs send more than is known here. `null` stands for a member that is missing.
+struct PushwooshDevices {
+    let members: ObjectReader
+    let nowSeconds: Int64
+
+    /// The hardware id of the device that calls.
+    func hwid() throws(Refusal) -> String { try members.requiredText("hwid") }
+
+    /// What `registerDevice` tells.
+    func profile() throws(Refusal) -> Profile {
+        var profile = Profile()
+        profile.deviceType = try integer("device_type")
+        profile.pushToken = try pushToken(deviceType: profile.deviceType)
+        profile.environment = try environment()
+        profile.osVersion = try members.lenientString("os_version")
+        profile.language = try members.lenientString("language")
+        profile.appVersion = try members.lenientString("app_version")
+        profile.deviceModel = try members.lenientString("device_model")
+        profile.timezoneSeconds = try integer("timezone")
+        profile.user = try members.lenientString("userId")
+        profile.frequentPushes = try truth("frequent_pushes")
+        if let tags = members.lenient("tags") { profile.tags = try PushwooshTags.changes(tags) }
+        return profile
+    }
+
+    /// What `setTags` tells.
+    func tags() throws(Refusal) -> [String: TagChange] {
+        try PushwooshTags.changes(try members.required("tags"))
+    }
+
+    /// Whom `registerUser` ties the device to.
+    func user() throws(Refusal) -> String { try members.requiredText("userId") }
+
+    /// What `setActivityPushToStartToken` tells; an empty token takes the token back.
+    func startToken() throws(Refusal) -> StartToken {
+        let value = try members.required("activity_push_to_start_token")
+        let type = members.lenient("attributes_type")
+        return StartToken(
+            token: value.string == "" ? "" : try DeviceToken.read(value),
+            attributesType: try type.map { value throws(Refusal) in try Texts.text(value) },
+            registeredAtSeconds: try registeredAt())
+    }
+
+    /// What `setActivityToken` tells; the run is decided by who knows the activities.
+    ///
+    /// The activity's id may be empty: apps that use the SDK's old calls have none.
+    func activityToken() throws(Refusal) -> ActivityToken {
+        let value = try members.required("activity_token")
+        let token = value.string == "" ? "" : try DeviceToken.read(value)
+        let id = try members.required("activity_id")
+        let activity = id.string == "" ? "" : try Texts.text(id)
+        return ActivityToken(
+            token: token, activity: activity, run: 0, registeredAtSeconds: try registeredAt())
+    }
+
+    private func registeredAt() throws(Refusal) -> Int64? {
+        try members.lenientSeconds("registered_at", nowSeconds: nowSeconds)
+    }
+
+    private func pushToken(deviceType: Int?) throws(Refusal) -> String? {
+        guard let value = members.lenient("push_token"), value.string != "" else { return nil }
+        // Only Apple's tokens are hex, and only to them anything is ever sent.
+        guard deviceType ?? 1 == 1 else { return nil }
+        return try DeviceToken.read(value)
+    }
+
+    private func environment() throws(Refusal) -> APNsEnvironment? {
+        guard let value = members.lenient("gateway") else { return nil }
+        guard let environment = value.string.flatMap(APNsEnvironment.init(rawValue:)) else {
+            throw ObjectReader.wrong(value, "must be one of \"production\", \"sandbox\"", label: "gateway")
+        }
+        return environment
+    }
+
+    /// An integer, which the SDK sends as a string in places.
+    private func integer(_ member: String) throws(Refusal) -> Int? {
+        guard let value = members.lenient(member), value.string != "" else { return nil }
+        let number = value.int64 ?? value.string.flatMap { Int64($0) }
+        guard let number, let result = Int(exactly: number) else {
+            throw ObjectReader.wrong(value, "must be an integer")
+        }
+        return result
+    }
+
+    private func truth(_ member: String) throws(Refusal) -> Bool? {
+        guard let value = members.lenient(member) else { return nil }
+        if let truth = value.bool { return truth }
+        switch value.int64 {
+        case 0: return false
+        case 1: return true
+        default: throw ObjectReader.wrong(value, "must be true or false")
+        }
+    }
+}
+
+/// Reads tags and what happens to them.
+enum PushwooshTags {
+    /// The changes that a `tags` object asks for: values to set, numbers to add, `null` to remove.
+    static func changes(_ value: JSONValue) throws(Refusal) -> [String: TagChange] {
+        guard let members = value.members else { throw ObjectReader.wrong(value, "must be an object") }
+        var changes: [String: TagChange] = [:]
+        for (name, value) in members {
+            guard !name.isEmpty, name.utf8.count <= Texts.bytesMax else {
+                throw ObjectReader.wrong(
+                    value, "a tag's name has 1 to \(Texts.bytesMax) bytes", label: "tags")
+            }
+            changes[name] = try change(value)
+        }
+        return changes
+    }
+
+    private static func change(_ value: JSONValue) throws(Refusal) -> TagChange {
+        switch value.kind {
+        case .null: return .remove
+        case .object: return try operation(try ObjectReader(value))
+        default: return .set(try tagValue(value))
+        }
+    }
+
+    private static func operation(_ members: ObjectReader) throws(Refusal) -> TagChange {
+        let name = try members.required("operation")
+        guard name.string == "increment" else {
+            throw ObjectReader.wrong(name, "must be \"increment\"", label: "tags")
+        }
+        let value = try members.required("value")
+        guard value.kind == .number else { throw ObjectReader.wrong(value, "must be a number") }
+        try members.refuseUnknown(known: ["operation", "value"])
+        return .increment(try tagValue(value))
+    }
+
+    /// A string, a number, a boolean or a list of strings.
+    static func tagValue(_ value: JSONValue) throws(Refusal) -> TagValue {
+        if let elements = value.elements {
+            var list: [String] = []
+            for element in elements {
+                guard let text = element.string else {
+                    throw ObjectReader.wrong(element, "must be a string")
+                }
+                list.append(text)
+            }
+            return .list(list)
+        }
+        return try scalar(value)
+    }
+
+    /// A string, a number or a boolean.
+    static func scalar(_ value: JSONValue) throws(Refusal) -> TagValue {
+        if let text = value.string { return .string(text) }
+        if let truth = value.bool { return .boolean(truth) }
+        if let integer = value.int64 { return .integer(integer) }
+        // A whole number is an integer however it is written, since stores and messages do not tell them apart.
+        if let number = value.double {
+            return Int64(exactly: number).map(TagValue.integer) ?? .number(number)
+        }
+        throw ObjectReader.wrong(value, "must be a string, a finite number or a boolean")
+    }
+}

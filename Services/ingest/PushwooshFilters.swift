@@ -1,0 +1,141 @@
+import Contracts
+import JSON
+
+/// Reads what `createFilter` asks for, in its form of conditions and an operator.
+struct PushwooshFilters {
+    /// The most conditions of one filter.
+    static let conditionsMax = 100
+
+    let members: ObjectReader
+
+    /// A filter that has been read.
+    struct Definition: Equatable {
+        var name: String
+        var filter: Filter
+        /// `YYYY-MM-DD`, the last day on which the filter is there.
+        var expiresOn: String?
+    }
+
+    /// Reads a filter.
+    func definition() throws(Refusal) -> Definition {
+        let name = try members.requiredText("name")
+        if members.lenient("filter_expression") != nil {
+            throw members.wrong("filter_expression", "not supported; use conditions", label: "filter")
+        }
+        try members.refuseUnknown(known: [
+            "application", "auth", "name", "conditions", "operator", "expiration_date", "filter_expression",
+        ])
+        let filters = try conditions()
+        let joined: Filter = try joinsByAny() ? .any(filters) : .all(filters)
+        return Definition(
+            name: name, filter: filters.count == 1 ? filters[0] : joined, expiresOn: try expiration())
+    }
+
+    private func joinsByAny() throws(Refusal) -> Bool {
+        guard let value = members.lenient("operator") else { return false }
+        switch value.string?.uppercased() {
+        case "AND": return false
+        case "OR": return true
+        default: throw ObjectReader.wrong(value, "must be \"AND\" or \"OR\"", label: "filter")
+        }
+    }
+
+    private func conditions() throws(Refusal) -> [Filter] {
+        let value = try members.required("conditions")
+        guard let elements = value.elements else { throw ObjectReader.wrong(value, "must be an array") }
+        guard (1...PushwooshFilters.conditionsMax).contains(elements.count) else {
+            throw ObjectReader.wrong(
+                value, "must have 1 to \(PushwooshFilters.conditionsMax) elements", label: "filter")
+        }
+        var filters: [Filter] = []
+        for element in elements { filters.append(try condition(element)) }
+        return filters
+    }
+
+    /// `[tag, operator, operand]`; `NOTSET` has no operand.
+    private func condition(_ value: JSONValue) throws(Refusal) -> Filter {
+        guard let parts = value.elements.map(Array.init), (2...3).contains(parts.count) else {
+            throw ObjectReader.wrong(value, "must be [tag, operator, operand]", label: "filter")
+        }
+        let tag = try Texts.text(parts[0])
+        guard let comparison = parts[1].string.flatMap({ Filter.Comparison(rawValue: $0.uppercased()) })
+        else {
+            let known = Filter.Comparison.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ObjectReader.wrong(parts[1], "must be one of \(known)", label: "filter")
+        }
+        guard (parts.count == 3) == (comparison != .notSet) else {
+            throw ObjectReader.wrong(value, "has too few or too many parts", label: "filter")
+        }
+        guard parts.count == 3 else { return .tag(name: tag, comparison: .notSet, values: []) }
+        return try compared(tag, comparison, parts[2])
+    }
+
+    private func compared(_ tag: String, _ comparison: Filter.Comparison, _ operand: JSONValue)
+        throws(Refusal)
+        -> Filter
+    {
+        switch comparison {
+        case .oneOf, .noneOf:
+            return .tag(name: tag, comparison: comparison, values: try list(operand, counts: 1...1_000))
+        case .between:
+            return .tag(name: tag, comparison: .between, values: try list(operand, counts: 2...2))
+        case .equal where operand.kind == .array:
+            // A list is a documented operand of EQ: it means any of its members.
+            return .tag(name: tag, comparison: .oneOf, values: try list(operand, counts: 1...1_000))
+        default:
+            return .tag(name: tag, comparison: comparison, values: [try PushwooshTags.scalar(operand)])
+        }
+    }
+
+    private func list(_ value: JSONValue, counts: ClosedRange<Int>) throws(Refusal) -> [TagValue] {
+        guard let elements = value.elements else { throw ObjectReader.wrong(value, "must be an array") }
+        guard counts.contains(elements.count) else {
+            throw ObjectReader.wrong(
+                value, "must have \(counts.lowerBound) to \(counts.upperBound) elements", label: "filter")
+        }
+        var values: [TagValue] = []
+        for element in elements { values.append(try PushwooshTags.scalar(element)) }
+        return values
+    }
+
+    private func expiration() throws(Refusal) -> String? {
+        guard let value = members.lenient("expiration_date") else { return nil }
+        guard let text = value.string, CalendarDay.isWellFormed(text) else {
+            throw ObjectReader.wrong(value, "must be a date, YYYY-MM-DD", label: "filter")
+        }
+        return text
+    }
+}
+
+/// Days of the Gregorian calendar in UTC, written so that they compare as texts.
+enum CalendarDay {
+    /// The day of an instant, as `YYYY-MM-DD`.
+    static func text(ofSeconds seconds: Int64) -> String {
+        // Howard Hinnant's civil_from_days: years begin in March, so that the leap day comes last.
+        let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400 + 719_468
+        let era = (days >= 0 ? days : days - 146_096) / 146_097
+        let dayOfEra = days - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shifted + 2) / 5 + 1
+        let month = shifted < 10 ? shifted + 3 : shifted - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return [padded(year, 4), padded(month, 2), padded(day, 2)].joined(separator: "-")
+    }
+
+    /// Whether a text names a day.
+    static func isWellFormed(_ text: String) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == [4, 2, 2],
+            parts.allSatisfy({ $0.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }),
+            let month = Int(parts[1]), let day = Int(parts[2])
+        else { return false }
+        return (1...12).contains(month) && (1...31).contains(day)
+    }
+
+    private static func padded(_ number: Int64, _ digits: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+}

@@ -1,0 +1,136 @@
+import Contracts
+import Crypto
+import JSON
+import Service
+
+/// Reads the `notifications` of `startLiveActivity` and `updateLiveActivity`.
+///
+/// Pushwoosh, Live Activities API. Members that neither document nor an older revision of it has are refused.
+struct PushwooshNotifications {
+    /// The most notifications of one call.
+    static let countMax = 1_000
+    /// The most devices or users of one notification, as documented.
+    static let listCountMax = 1_000
+
+    let application: Configuration.Application
+    let starts: Bool
+    let nowSeconds: Int64
+
+    /// Reads them all; one bad one refuses the call.
+    func read(_ request: PushwooshRequest) throws(Refusal) -> [Draft] {
+        let value = try request.members.required("notifications")
+        guard let elements = value.elements else { throw ObjectReader.wrong(value, "must be an array") }
+        let count = elements.count
+        guard (1...PushwooshNotifications.countMax).contains(count) else {
+            throw ObjectReader.wrong(
+                value, "must have 1 to \(PushwooshNotifications.countMax) elements", label: "notifications")
+        }
+        var drafts: [Draft] = []
+        for element in elements { drafts.append(try draft(element)) }
+        return drafts
+    }
+
+    private func draft(_ element: JSONValue) throws(Refusal) -> Draft {
+        let notification = try ObjectReader(element)
+        try refuseUnknown(notification)
+        let activity = try notification.requiredText("live_activity_id")
+        let members = try ObjectReader(try notification.required("live_activity"))
+        let push = try CheckedPush(members, dialect, nowSeconds: nowSeconds)
+        let subtitle = try members.optionalString("title")
+        var draft = Draft(
+            activity: ActivityName(application: application.code, space: .id, name: activity),
+            target: .audience(.activity),
+            notification: push.notification(
+                priority: 10,
+                expirationSeconds: Draft.expirationSeconds(push, application.delivery, nowSeconds: nowSeconds)
+            ),
+            payload: push.payload, digest: starts ? SHA256.digest(element.bytes) : [],
+            fields: Draft.Fields(activity: notification.name(of: "live_activity_id")))
+        if starts { try completeStart(&draft, notification, push, subtitle: subtitle) }
+        try draft.checkSize(field: ObjectReader.name(members.value.path))
+        return draft
+    }
+
+    private var dialect: PayloadDialect {
+        starts
+            ? PayloadDialect(events: [.start], eventDefault: .start, also: ["title"])
+            : PayloadDialect(events: [.update, .end], alsoRequired: ["content-state"], also: ["title"])
+    }
+
+    private func refuseUnknown(_ notification: ObjectReader) throws(Refusal) {
+        let targets: Set<String> = ["filter", "filter_code", "devices", "users"]
+        let onStart: Set<String> = targets.union(["content", "title"])
+        try notification.refuseUnknown(
+            known: Set(["live_activity", "live_activity_id"]).union(starts ? onStart : []))
+    }
+
+    private func completeStart(
+        _ draft: inout Draft, _ notification: ObjectReader, _ push: CheckedPush, subtitle: String?
+    ) throws(Refusal) {
+        let content = try notification.optionalString("content")
+        let title = try notification.optionalString("title")
+        (draft.target, draft.fields.target) = try target(notification)
+        if application.pushwooshAttributes, let attributes = push.members.value["attributes"] {
+            draft.payload.attributes = PushwooshAttributes.bytes(attributes, activity: draft.activity.name)
+        }
+        try draft.completeAlert(
+            title: title ?? subtitle, body: content, field: notification.name(of: "content"))
+        guard let content else { return }
+        let fallback = Notification.Fallback(title: title ?? subtitle, body: content)
+        guard PayloadSize.of(fallback) <= PayloadSize.bytesMax else {
+            throw notification.wrong(
+                "content",
+                "as an alert it would have \(PayloadSize.of(fallback)) bytes, more than "
+                    + "\(PayloadSize.bytesMax)", label: "size")
+        }
+        draft.notification.fallback = fallback
+    }
+
+    /// Whom a start is for: one of filter, filter_code, devices and users.
+    ///
+    /// `users` beside `devices` is documented: the devices are ignored then. Any other pair is refused, and so is a
+    /// start for nobody in particular, which must never become one for everybody.
+    private func target(_ notification: ObjectReader) throws(Refusal) -> (Draft.Target, String) {
+        var given = ["filter", "filter_code", "devices", "users"].filter { notification.value[$0] != nil }
+        if given.contains("users") {
+            if let devices = notification.value["devices"] { _ = try list(devices, optional: true) }
+            given.removeAll { $0 == "devices" }
+        }
+        guard let member = given.first else {
+            throw notification.wrong(
+                "filter", "missing; one of filter, filter_code, devices and users is needed", label: "target")
+        }
+        guard given.count == 1 else {
+            throw Refusal(
+                .argument,
+                given.map {
+                    Refusal.Violation(
+                        field: notification.name(of: $0),
+                        problem: "only one of \(given.joined(separator: ", "))")
+                }, label: "target")
+        }
+        let value = try notification.required(member)
+        let target: Draft.Target =
+            switch member {
+            case "filter": .filterName(try Texts.text(value))
+            case "filter_code": .filterCode(try Texts.text(value))
+            case "devices": .audience(.devices(try list(value)))
+            default: .audience(.users(try list(value)))
+            }
+        return (target, notification.name(of: member))
+    }
+
+    private func list(_ value: JSONValue, optional: Bool = false) throws(Refusal) -> [String] {
+        let name = ObjectReader.name(value.path)
+        guard let elements = value.elements else { throw Refusal(name, "must be an array", label: "type") }
+        let count = elements.count
+        guard (optional ? 0... : 1...).contains(count), count <= PushwooshNotifications.listCountMax else {
+            throw Refusal(
+                name, "must have 1 to \(PushwooshNotifications.listCountMax) elements", label: "target")
+        }
+        var texts: [String] = []
+        texts.reserveCapacity(count)
+        for element in elements { texts.append(try Texts.text(element)) }
+        return texts
+    }
+}

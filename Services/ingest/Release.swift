@@ -1,0 +1,201 @@
+import Contracts
+
+/// Which of the accepted work may go, and in which order.
+///
+/// Everything that waits stands in lines: of its application's registrations, of its device's, of its activity's commands,
+/// and so on. The rules of release are two lists for each piece of work: the lines it stands in until it is taken, and the
+/// lines it waits behind, until nothing accepted before it stands in them. It holds no content: that is in the journal.
+struct Release {
+    /// One thing to send: a command, or a registration for one of its receivers.
+    enum Work: Hashable, Sendable {
+        case command(Int64)
+        case registration(Int64, by: ServiceName)
+
+        var sequence: Int64 {
+            switch self {
+            case .command(let sequence), .registration(let sequence, _): sequence
+            }
+        }
+    }
+
+    /// What work stands in, or waits behind.
+    enum Line: Hashable, Sendable {
+        /// The registrations of an application.
+        case registrations(application: String)
+        /// The registrations of one device for one receiver.
+        case device(application: String, device: String, by: ServiceName)
+        /// The registrations that name an activity.
+        case namingActivity(application: String, activity: String)
+        /// The registrations that name a token.
+        case namingToken(application: String, token: String)
+        /// The commands of an activity.
+        case commands(ActivityName)
+        /// The start of a run.
+        case start(run: Int64)
+    }
+
+    private struct Entry {
+        var application: String
+        var standsIn: [Line]
+        var waits: Int
+        /// How often it was answered `busy`.
+        var refusals = 0
+        var isReady = false
+    }
+
+    private struct LineState {
+        var members = Fifo<Work>()
+        var waiters = Fifo<Work>()
+    }
+
+    private var entries: [Work: Entry] = [:]
+    private var lines: [Line: LineState] = [:]
+    var ready = ReadyWork()
+    private var retries = BusyRetries()
+
+    /// How many pieces wait or are under way.
+    var count: Int { entries.count }
+
+    /// Whether a piece waits or is under way.
+    func contains(_ work: Work) -> Bool { entries[work] != nil }
+
+    /// Takes in a registration that was accepted.
+    mutating func add(_ head: RegistrationHead) {
+        for receiver in head.receivers {
+            let device = Line.device(application: head.application, device: head.device, by: receiver)
+            var standsIn: [Line] = [.registrations(application: head.application), device]
+            if let activity = head.activity {
+                standsIn.append(.namingActivity(application: head.application, activity: activity))
+            }
+            if let token = head.token {
+                standsIn.append(.namingToken(application: head.application, token: token))
+            }
+            add(
+                .registration(head.sequence, by: receiver), application: head.application, standsIn: standsIn,
+                behind: [device])
+        }
+    }
+
+    /// Takes in a command that was accepted.
+    mutating func add(_ head: MessageHead) {
+        let application = head.application
+        let commands = Line.commands(head.activity)
+        let naming: Line =
+            head.activity.space == .id
+            ? .namingActivity(application: application, activity: head.activity.name)
+            : .namingToken(application: application, token: head.activity.name)
+        switch head.kind {
+        case .start:
+            add(
+                .command(head.sequence), application: application,
+                standsIn: [commands, .start(run: head.sequence)],
+                behind: [.registrations(application: application), commands])
+        case .update:
+            add(
+                .command(head.sequence), application: application, standsIn: [commands],
+                behind: [naming, .start(run: head.run)])
+        case .end:
+            add(.command(head.sequence), application: application, standsIn: [commands], behind: [naming])
+        case .cancel, .pause, .resume:
+            add(.command(head.sequence), application: application, standsIn: [], behind: [])
+        }
+    }
+
+    /// Work comes in the order of its sequence, so that every line is sorted by itself.
+    private mutating func add(_ work: Work, application: String, standsIn: [Line], behind: [Line]) {
+        var waits = 0
+        for line in behind {
+            guard let first = lines[line]?.members.first, first.sequence < work.sequence else { continue }
+            lines[line]?.waiters.append(work)
+            waits += 1
+        }
+        for line in standsIn { lines[line, default: LineState()].members.append(work) }
+        entries[work] = Entry(application: application, standsIn: standsIn, waits: waits)
+        if waits == 0 { makeReady(work) }
+    }
+
+    private mutating func makeReady(_ work: Work) {
+        guard let entry = entries[work], !entry.isReady else { return }
+        entries[work]?.isReady = true
+        ready.append(work, application: entry.application)
+    }
+
+    /// Notes that work was sent.
+    mutating func sent(_ work: Work) { entries[work]?.isReady = false }
+
+    /// Lets go of work that was taken, and lets what waited behind it go on.
+    ///
+    /// - Returns: whether it was there.
+    @discardableResult
+    mutating func taken(_ work: Work) -> Bool {
+        guard let entry = entries.removeValue(forKey: work) else { return false }
+        for line in entry.standsIn { advance(line) }
+        return true
+    }
+
+    private mutating func advance(_ line: Line) {
+        guard var state = lines.removeValue(forKey: line) else { return }
+        while let first = state.members.first, entries[first] == nil { _ = state.members.popFirst() }
+        let first = state.members.first?.sequence ?? .max
+        while let waiter = state.waiters.first, waiter.sequence <= first {
+            _ = state.waiters.popFirst()
+            entries[waiter]?.waits -= 1
+            if entries[waiter]?.waits == 0 { makeReady(waiter) }
+        }
+        if !state.members.isEmpty || !state.waiters.isEmpty { lines[line] = state }
+    }
+
+    /// Puts a command back that did not fit: it goes again after 1 s, then at doubling times up to 60 s.
+    ///
+    /// - Returns: whether it was under way.
+    mutating func busy(_ command: Int64, nowMilliseconds: Int64) -> Bool {
+        let work = Work.command(command)
+        guard let entry = entries[work], entry.waits == 0, !entry.isReady,
+            retries.add(command, refusals: entry.refusals, nowMilliseconds: nowMilliseconds)
+        else { return false }
+        entries[work]?.refusals += 1
+        return true
+    }
+
+    /// Makes ready what has waited long enough after `busy`.
+    mutating func wake(nowMilliseconds: Int64) {
+        for command in retries.due(nowMilliseconds: nowMilliseconds) { makeReady(.command(command)) }
+    }
+
+    /// When something that was `busy` is due, on the monotonic clock.
+    var nextRetryMilliseconds: Int64? { retries.nextMilliseconds }
+}
+
+/// Commands that were answered `busy`, each in the queue of its delay; a queue is sorted by itself.
+struct BusyRetries {
+    /// How long they wait: after each refusal, and from the last one on always, in milliseconds.
+    static let delaysMilliseconds: [Int64] = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000]
+
+    private var queues = [Fifo<(at: Int64, command: Int64)>](
+        repeating: Fifo(), count: BusyRetries.delaysMilliseconds.count)
+    private var waiting: Set<Int64> = []
+
+    /// Lets a command wait; false if it does already.
+    mutating func add(_ command: Int64, refusals: Int, nowMilliseconds: Int64) -> Bool {
+        guard waiting.insert(command).inserted else { return false }
+        let queue = min(refusals, queues.count - 1)
+        queues[queue].append((nowMilliseconds + BusyRetries.delaysMilliseconds[queue], command))
+        return true
+    }
+
+    /// The commands whose time has come, which wait no more.
+    mutating func due(nowMilliseconds: Int64) -> [Int64] {
+        var due: [Int64] = []
+        for queue in queues.indices {
+            while let first = queues[queue].first, first.at <= nowMilliseconds {
+                _ = queues[queue].popFirst()
+                waiting.remove(first.command)
+                due.append(first.command)
+            }
+        }
+        return due
+    }
+
+    /// When the next is due.
+    var nextMilliseconds: Int64? { queues.compactMap { $0.first?.at }.min() }
+}

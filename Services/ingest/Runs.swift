@@ -1,0 +1,120 @@
+import Contracts
+import Service
+import Store
+
+/// Whether a run goes on, and if not, why.
+enum RunState: Equatable {
+    case running
+    /// An end was accepted for it.
+    case ended
+    /// No participant is left.
+    case empty
+    /// It has lasted as long as iOS lets an activity live.
+    case over
+
+    /// What callers are told of one that does not run.
+    var problem: String {
+        switch self {
+        case .running: "an activity of this id is already running"
+        case .ended: "the activity has ended"
+        case .empty: "no device shows the activity any more"
+        case .over: "the activity is over: it has lasted as long as an activity may take updates"
+        }
+    }
+}
+
+extension Run {
+    /// Whether the run goes on.
+    func state(_ delivery: DeliverySettings, nowMilliseconds now: Int64) -> RunState {
+        if endedBy != nil { return .ended }
+        if emptyBy != nil { return .empty }
+        return now < beganAtMilliseconds + delivery.activeSeconds * 1_000 ? .running : .over
+    }
+
+    /// The same for an application's code; one that is not configured any more has the usual times.
+    func state(_ access: Access, nowMilliseconds now: Int64) -> RunState {
+        let delivery = access.application(activity.application)?.delivery ?? DeliverySettings()
+        return state(delivery, nowMilliseconds: now)
+    }
+}
+
+/// What the running activities make of a start, update or end.
+enum RunDecision {
+    case refused(Refusal)
+    /// It is answered with a message that was accepted before.
+    case same(Int64)
+    /// It belongs to this run.
+    case run(Int64)
+    /// It begins a run, which its own sequence names.
+    case begins
+}
+
+extension Ingest {
+    /// Decides which run a push belongs to.
+    func decide(_ draft: Draft, at now: Moment, in journal: Journal) throws(StoreError) -> RunDecision {
+        switch draft.activity.space {
+        case .id where draft.notification.event == .start:
+            return try decideStart(draft, at: now, in: journal)
+        case .id: return try decideChange(draft, at: now, in: journal)
+        case .startToken: return try decideTokenStart(draft, at: now, in: journal)
+        case .token: return try decideTokenChange(draft, at: now, in: journal)
+        }
+    }
+
+    /// A start of a running id is refused, or answered as before if it is the same to the last byte.
+    private func decideStart(_ draft: Draft, at now: Moment, in journal: Journal) throws(StoreError)
+        -> RunDecision
+    {
+        guard let run = try journal.newestRun(draft.activity),
+            run.state(access, nowMilliseconds: now.wall) == .running
+        else { return .begins }
+        if run.isStart, run.digest == draft.digest { return .same(run.number) }
+        return .refused(
+            Refusal(draft.fields.activity, RunState.running.problem, label: "activity"))
+    }
+
+    private func decideChange(_ draft: Draft, at now: Moment, in journal: Journal) throws(StoreError)
+        -> RunDecision
+    {
+        guard let run = try journal.newestRun(draft.activity) else {
+            return .refused(
+                Refusal(draft.fields.activity, "no activity of this id is running", label: "activity"))
+        }
+        let state = run.state(access, nowMilliseconds: now.wall)
+        guard state == .running else {
+            return .refused(Refusal(draft.fields.activity, state.problem, label: "activity"))
+        }
+        return .run(run.number)
+    }
+
+    /// Every start at the Firebase door is an activity of its own, but not the same one twice within a minute.
+    private func decideTokenStart(_ draft: Draft, at now: Moment, in journal: Journal) throws(StoreError)
+        -> RunDecision
+    {
+        let known = try journal.token(draft.activity.name, application: draft.activity.application)
+        if known?.mark == .died { return .refused(deadToken(draft, "APNs calls the token dead")) }
+        let since = now.wall - limits.sameStartMilliseconds
+        let same = try journal.sameStart(draft.activity, digest: draft.digest, afterMilliseconds: since)
+        return same.map(RunDecision.same) ?? .begins
+    }
+
+    /// An update or end goes to whoever holds the token; one that nobody registered is an activity of its own.
+    private func decideTokenChange(_ draft: Draft, at now: Moment, in journal: Journal) throws(StoreError)
+        -> RunDecision
+    {
+        let known = try journal.token(draft.activity.name, application: draft.activity.application)
+        guard let known else { return .begins }
+        switch known.mark {
+        case .died: return .refused(deadToken(draft, "APNs calls the token dead"))
+        case .ended: return .refused(deadToken(draft, RunState.ended.problem))
+        case nil: break
+        }
+        guard let number = known.run, let run = try journal.run(number) else { return .begins }
+        let state = run.state(access, nowMilliseconds: now.wall)
+        return state == .running ? .run(number) : .refused(deadToken(draft, state.problem))
+    }
+
+    private func deadToken(_ draft: Draft, _ problem: String) -> Refusal {
+        Refusal(.unregistered, draft.fields.activity, problem, label: "dead-token")
+    }
+}

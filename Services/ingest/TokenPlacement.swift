@@ -1,0 +1,97 @@
+import Contracts
+import Service
+import Store
+
+/// What the door makes of an activity's token.
+enum TokenPlace {
+    /// It changes nothing; the reason is for the log.
+    case ignored(String)
+    /// It belongs to a run of an activity, under a sequence of its own.
+    case run((sequence: Int64, run: Int64), activity: String)
+}
+
+extension Ingest {
+    /// Decides which run an activity's token belongs to, and notes it.
+    ///
+    /// A token for an id that does not run begins a run: the app started the activity. While an end is not settled, tokens
+    /// of the id belong to the run that it ends. A token of a run that is over is ignored, however often it comes again.
+    func place(_ token: ActivityToken, _ registration: Registration, at now: Moment, in journal: Journal)
+        throws(StoreError) -> TokenPlace
+    {
+        let application = registration.application
+        // Apps that use the SDK's old calls give no id: their activities are named by the token.
+        let activity =
+            token.activity.isEmpty
+            ? ActivityName(application: application, space: .token, name: token.token)
+            : ActivityName(application: application, space: .id, name: token.activity)
+        guard !activity.name.isEmpty else { return .ignored("no-activity") }
+        let newest = try journal.newestRun(activity)
+        let run: Int64?
+        switch try choose(token.token, activity, newest, at: now, in: journal) {
+        case .failure(let why): return .ignored(why.text)
+        case .success(let number): run = number
+        }
+        if token.token.isEmpty, let newest, let first = try firstToken(newest, registration, in: journal),
+            now.wall - first < limits.emptyTokenMilliseconds
+        {
+            return .ignored("empty-token-of-a-former-activity")
+        }
+        let sequence = try journal.nextSequence()
+        if run == nil {
+            try journal.insert(
+                Run(number: sequence, activity: activity, beganAtMilliseconds: now.wall, isStart: false))
+        }
+        let number = run ?? sequence
+        try journal.markRegistered(
+            number, by: sequence, hasToken: !token.token.isEmpty, atMilliseconds: now.wall)
+        if !token.token.isEmpty {
+            try journal.register(
+                token.token, application: application, run: number, device: registration.device,
+                sequence: sequence, atMilliseconds: now.wall)
+        }
+        return .run((sequence, number), activity: activity.name)
+    }
+
+    private struct Why: Error {
+        var text: String
+        init(_ text: String) { self.text = text }
+    }
+
+    /// The run that a token is for; nil if it begins one.
+    private func choose(
+        _ token: String, _ activity: ActivityName, _ newest: Run?, at now: Moment, in journal: Journal
+    ) throws(StoreError) -> Result<Int64?, Why> {
+        let state = newest?.state(access, nowMilliseconds: now.wall)
+        if let newest, state == .running || (state == .ended && !newest.isEndSettled) {
+            let known = try knownRun(token, activity, in: journal)
+            return known ?? newest.number == newest.number
+                ? .success(newest.number) : .failure(Why("token-of-a-former-run"))
+        }
+        guard !token.isEmpty else { return .failure(Why("not-running")) }
+        guard let known = try knownRun(token, activity, in: journal) else { return .success(nil) }
+        // Who registers again after everybody was thought gone is still there.
+        guard let newest, known == newest.number, state == .empty else {
+            return .failure(Why("token-of-a-former-run"))
+        }
+        return .success(known)
+    }
+
+    /// The run of the same activity that a token was registered for before.
+    private func knownRun(_ token: String, _ activity: ActivityName, in journal: Journal) throws(StoreError)
+        -> Int64?
+    {
+        guard !token.isEmpty,
+            let number = try journal.token(token, application: activity.application)?.run,
+            try journal.run(number)?.activity == activity
+        else { return nil }
+        return number
+    }
+
+    /// When the run had its first token, or this device its first one in it: the later of the two.
+    private func firstToken(_ run: Run, _ registration: Registration, in journal: Journal) throws(StoreError)
+        -> Int64?
+    {
+        let own = try journal.firstToken(run: run.number, device: registration.device)
+        return [run.firstTokenAtMilliseconds, own].compactMap { $0 }.max()
+    }
+}

@@ -1,0 +1,123 @@
+import Service
+
+/// `liveline load`: pushes load through the whole pipeline and measures it.
+struct LoadCommand: DoorCaller, ControlCaller {
+    static let name = "load"
+    static let summary = "pushes load through the whole pipeline and measures it"
+    static let usage = "orders|fan-out|latency [--own] [options]"
+
+    var door = Door.trial
+    var control = SimulatorControl.trial
+    var parameters = LoadParameters()
+    var hasScenario = false
+    var isOwn = false
+    var drill: String?
+    var configurationFile: String?
+    var runDirectory: String?
+    var bundleID = TrialSetup.bundleID
+    var connections = 64
+    var jsonFile: String?
+
+    static var options: [CommandOption<LoadCommand>] {
+        ownOptions + doorOptions + [controlOption] + runningOptions
+    }
+
+    private static var ownOptions: [CommandOption<LoadCommand>] {
+        [
+            .flag("--own", "start everything for this run, in a temporary directory", \.isOwn),
+            .number("--activities", "orders: how many (5000)", 1...1_000_000, \.parameters.activities),
+            .number("--devices", "fan-out: how many (20000)", 1...5_000_000, \.parameters.devices),
+            .number("--rate", "sends a second (orders 500, latency 50)", 1...1_000_000, \.parameters.rate),
+            .number("--seconds", "orders: how long (60)", 1...86_400, \.parameters.seconds),
+            .number("--sends", "latency: how many (1000)", 1...1_000_000, \.parameters.sends),
+            .number(
+                "--interval", "--own: seconds between pushes of a participant (15)", 0...3_600,
+                \.parameters.intervalSeconds),
+            .number("--rest", "seconds without sends after setting up", 0...3_600, \.parameters.restSeconds),
+            .number(
+                "--settle", "seconds to wait for what is not settled (180)", 1...86_400,
+                \.parameters.settleSeconds),
+            .number("--connections", "HTTP connections (64)", 1...4_096, \.connections),
+            .text("--drill", "kill-each", "--own orders: kill -9 each service in turn meanwhile", \.drill),
+            .text("--json", "FILE", "write the result as JSON too", \.jsonFile),
+        ]
+    }
+
+    private static var runningOptions: [CommandOption<LoadCommand>] {
+        [
+            .text("--bundle", "ID", "the application's bundle id (\(TrialSetup.bundleID))", \.bundleID),
+            .text(
+                "--config", "FILE", "configuration of the running services, for their processor time",
+                \.configurationFile),
+            .text("--run", "DIR", "their run directory (as the configuration says)", \.runDirectory),
+        ]
+    }
+
+    static let details = """
+        orders    many activities with one phone each, updated one after the other at a fixed rate
+        fan-out   one update to an activity on many phones
+        latency   one update each to many activities, with nothing else to do
+
+        Sends go out by the clock and never wait for answers; what goes late is counted. Without --own it loads the
+        deployment at --url with the phones of the simulator at --control. --drill kill-each sends 2,000 updates to
+        500 activities and kills each service once; it ends with 1 unless every accepted message is settled and every
+        phone shows the newest state.
+        """
+
+    mutating func take(_ operand: String) -> Bool {
+        guard !hasScenario, let scenario = LoadParameters.Scenario(rawValue: operand) else { return false }
+        parameters.scenario = scenario
+        hasScenario = true
+        return true
+    }
+
+    var faults: [String] {
+        var faults = hasScenario ? [] : ["orders, fan-out or latency: missing"]
+        if let drill, drill != "kill-each" { faults.append("--drill \(drill): kill-each is expected") }
+        if drill != nil, !isOwn { faults.append("--drill: only with --own") }
+        if drill != nil, parameters.scenario != .orders { faults.append("--drill: only with orders") }
+        return faults
+    }
+
+    func run(on console: Console) throws(CommandFailure) -> Verdict {
+        let progress = Progress(console)
+        let report = isOwn ? try runOwn(progress) : try runOther(progress)
+        console.say(report.text)
+        if let jsonFile {
+            try TextFile.write(String(decoding: report.json, as: UTF8.self) + "\n", to: jsonFile)
+        }
+        guard drill != nil else { return .good }
+        let isGood = report.unsettled == 0 && report.missing == 0
+        console.say(isGood ? "drill passed" : "drill failed")
+        return isGood ? .good : .bad
+    }
+
+    private func runOwn(_ progress: Progress) throws(CommandFailure) -> LoadReport {
+        var parameters = parameters
+        parameters.killsEach = drill != nil
+        let own = try OwnDeployment(
+            intervalSeconds: parameters.interval, simulatorOptions: ["--arrivals", "1000000"],
+            sink: progress.graveLines)
+        defer { own.stop() }
+        let loop = own.loop(connectionsMax: connections)
+        try own.waitUntilReady(loop)
+        progress.say("ready: \(own.door.url), simulator \(own.control.url)")
+        return try LoadRun(
+            parameters, door: own.door, control: own.control, bundleID: bundleID,
+            configuration: own.running.deployment.configuration, loop: loop, progress: progress,
+            supervisor: own.running.supervisor
+        ).run()
+    }
+
+    private func runOther(_ progress: Progress) throws(CommandFailure) -> LoadReport {
+        var options = Options()
+        options.configurationPath = configurationFile
+        options.runDirectory = runDirectory
+        let interruption = try Interruption()
+        let loop = CallLoop(connectionsMax: connections, with: [interruption]) { interruption.failure }
+        return try LoadRun(
+            parameters, door: door, control: control, bundleID: bundleID,
+            configuration: try ConfigurationFile.read(options).configuration, loop: loop, progress: progress
+        ).run()
+    }
+}

@@ -1,0 +1,46 @@
+import Contracts
+import Service
+import Web
+
+/// `liveline status`: how the services, or one message, stand.
+struct StatusCommand: DoorCaller {
+    static let name = "status"
+    static let summary = "shows how the services stand, or one message"
+    static let usage = "[CODE] [--config FILE] [--run DIR] | CODE [--url URL …]"
+
+    var door = Door.trial
+    var code: String?
+    var configurationFile: String?
+    var runDirectory: String?
+
+    static var options: [CommandOption<StatusCommand>] {
+        [
+            .text("--config", "FILE", "the configuration of the services", \.configurationFile),
+            .text("--run", "DIR", "where their sockets are (as the configuration says)", \.runDirectory),
+        ] + doorOptions
+    }
+
+    static let details = """
+        Without a code it asks each service on its admin address. Ends with 1 if one of them is not ready.
+        """
+
+    mutating func take(_ operand: String) -> Bool {
+        guard code == nil else { return false }
+        code = operand
+        return true
+    }
+
+    func run(on console: Console) throws(CommandFailure) -> Verdict {
+        if let code {
+            console.say(try MessageStatus.fetch(code, from: door).text)
+            return .good
+        }
+        var options = Options()
+        options.configurationPath = configurationFile
+        options.runDirectory = runDirectory
+        let configuration = try ConfigurationFile.read(options).configuration
+        let states = Deployment.goingDown.map { ServiceState.ask($0, configuration) }
+        console.say(ServiceState.table(states))
+        return states.allSatisfy { $0.readiness == .ready } ? .good : .bad
+    }
+}

@@ -1,0 +1,87 @@
+import Crypto
+import FoundationEssentials
+import JSON
+import Service
+
+/// A complete configuration with keys, to try Liveline or load it without one: written into a directory, never meant
+/// for real phones.
+struct TrialSetup: Sendable {
+    /// The application.
+    static let application = "AAAAA-00001"
+    /// Its bundle id.
+    static let bundleID = "com.example.orders"
+    /// The token that servers call with.
+    static let apiToken = "k-demo"
+    /// The type of its Live Activity.
+    static let attributesType = "OrderAttributes"
+    private static let teamID = "TEAM123456"
+    private static let keyID = "KEY1234567"
+
+    /// Where everything is written, and where the services keep their stores.
+    var directory: String
+    /// Where sockets and locks are; in the directory unless said otherwise.
+    var runDirectory: String
+    /// Where the HTTP door listens.
+    var http = "127.0.0.1:8080"
+    /// How long a participant waits between pushes, seconds.
+    var intervalSeconds: Int64 = 15
+    /// How grave an event must be to be logged.
+    var logLevel = "info"
+
+    init(directory: String, runDirectory: String? = nil) {
+        self.directory = directory
+        self.runDirectory = runDirectory ?? "\(directory)/run"
+    }
+
+    var configurationFile: String { "\(directory)/liveline.json" }
+    private var keyFile: String { "\(directory)/AuthKey_\(Self.keyID).p8" }
+    private var publicKeyFile: String { "\(directory)/AuthKey_\(Self.keyID).pem" }
+
+    /// The options by which a simulator knows the key.
+    var simulatorKeys: [String] { ["--key", "\(Self.teamID):\(Self.keyID):\(publicKeyFile)"] }
+
+    /// Writes all files; a key that is there already is kept.
+    ///
+    /// - Throws: `CommandFailure` if they cannot be written.
+    func write() throws(CommandFailure) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+            let key =
+                FileManager.default.fileExists(atPath: keyFile)
+                ? try ProviderKey.load(file: keyFile) : try ProviderKey.generate()
+            try PrivateFile.write(try key.privatePEM(), to: keyFile)
+            try PrivateFile.write(try key.publicPEM(), to: publicKeyFile)
+            try PrivateFile.write(
+                String(decoding: configuration, as: UTF8.self) + "\n", to: configurationFile)
+        } catch {
+            throw CommandFailure(.unavailable, "\(directory): \(error)")
+        }
+    }
+
+    /// The text of the configuration file.
+    var configuration: [UInt8] {
+        JSONWriter.object { file in
+            file.member("runDirectory", runDirectory)
+            file.member("dataDirectory", directory)
+            file.object("http") { $0.member("listen", http) }
+            file.object("log") { $0.member("level", logLevel) }
+            file.object("delivery") { $0.member("intervalSeconds", intervalSeconds) }
+            file.array("applications") { $0.object(writeApplication) }
+        }
+    }
+
+    private func writeApplication(_ writer: inout JSONWriter) {
+        writer.member("code", Self.application)
+        writer.member("bundleId", Self.bundleID)
+        writer.member("firebaseProject", "demo")
+        writer.member("apiTokens", [Self.apiToken])
+        writer.array("keys") {
+            $0.object {
+                $0.member("teamId", Self.teamID)
+                $0.member("keyId", Self.keyID)
+                $0.member("file", keyFile)
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Processes
+import Service
+
+/// Which children run, which wait to be started again, and which one is stopping: the decisions of `liveline up`.
+///
+/// **Takes** what happens to children and the time; **gives** orders to start and signal them. Children are named by
+/// their place in the list, which is the order in which they go down, one after the other. Those that come first are
+/// started and ready before the others are started. It does no input or output and reads no clock: times are
+/// milliseconds of the monotonic one.
+struct Supervision {
+    /// What is to be done to a child.
+    enum Order: Equatable {
+        case start(Int)
+        case terminate(Int)
+        case kill(Int)
+    }
+
+    /// What a child is doing.
+    private enum Phase: Equatable {
+        /// Not running; started at that moment, or when those that come first are ready.
+        case waiting(until: Int64)
+        case running(since: Int64, isReady: Bool)
+        case over
+    }
+
+    private struct Child {
+        let comesFirst: Bool
+        var phase = Phase.waiting(until: 0)
+        var delayMilliseconds: Int64
+        var wasReady = false
+
+        var isRunning: Bool { if case .running = phase { true } else { false } }
+        var isReady: Bool { if case .running(_, true) = phase { true } else { false } }
+    }
+
+    private enum Stopping: Equatable {
+        case no
+        case drains(until: Int64)
+        case kills
+    }
+
+    private let settings: SupervisionSettings
+    private var children: [Child]
+    private var stopping = Stopping.no
+    /// Why it stopped by itself: a child ended with this code and will never be ready.
+    private(set) var hopeless: (child: Int, code: Int32)?
+
+    /// - Parameter comesFirst: for each child, whether it must be ready before the others are started.
+    init(comesFirst: [Bool], settings: SupervisionSettings = SupervisionSettings()) {
+        self.settings = settings
+        children = comesFirst.map {
+            Child(comesFirst: $0, delayMilliseconds: settings.restartMilliseconds)
+        }
+    }
+
+    /// Whether every child is ready.
+    var isReady: Bool { children.allSatisfy(\.isReady) }
+
+    /// Whether it has been told to stop, or found that it must.
+    var isStopping: Bool { stopping != .no }
+
+    /// Whether it was told to stop and every child has ended.
+    var isOver: Bool { isStopping && !children.contains(where: \.isRunning) }
+
+    /// When `tick` has something to do; nil if never.
+    var nextDeadlineMilliseconds: Int64? {
+        switch stopping {
+        case .drains(let until): return until
+        case .kills: return nil
+        case .no:
+            return startable.compactMap { place -> Int64? in
+                guard case .waiting(let until) = children[place].phase else { return nil }
+                return until
+            }.min()
+        }
+    }
+
+    /// The places of the children that may run by now.
+    private var startable: [Int] {
+        let mayAll = children.allSatisfy { !$0.comesFirst || $0.wasReady }
+        return children.indices.filter { mayAll || children[$0].comesFirst }
+    }
+
+    /// Lets time pass.
+    mutating func tick(_ now: Int64) -> [Order] {
+        switch stopping {
+        case .drains(let until): return now >= until ? killAll() : []
+        case .kills: return []
+        case .no: return startable.compactMap { startIfDue($0, now) }
+        }
+    }
+
+    private mutating func startIfDue(_ place: Int, _ now: Int64) -> Order? {
+        guard case .waiting(let until) = children[place].phase, until <= now else { return nil }
+        children[place].phase = .running(since: now, isReady: false)
+        return .start(place)
+    }
+
+    /// A child does what it is for.
+    mutating func becameReady(_ place: Int, _ now: Int64) -> [Order] {
+        guard case .running(let since, _) = children[place].phase else { return [] }
+        children[place].phase = .running(since: since, isReady: true)
+        children[place].wasReady = true
+        return tick(now)
+    }
+
+    /// A child has ended, or could not be started.
+    ///
+    /// - Parameter exit: how it ended; nil if it could not be started.
+    mutating func ended(_ place: Int, _ exit: ProcessExit?, _ now: Int64) -> [Order] {
+        guard case .running(let since, _) = children[place].phase else { return [] }
+        if isStopping {
+            children[place].phase = .over
+            return stopping == .kills ? [] : terminateNext()
+        }
+        if case .code(let code) = exit, SupervisionSettings.hopelessCodes.contains(code),
+            !children[place].wasReady
+        {
+            hopeless = (place, code)
+            children[place].phase = .over
+            return stop(now)
+        }
+        if now - since >= settings.longLifeMilliseconds {
+            children[place].delayMilliseconds = settings.restartMilliseconds
+        }
+        let delay = children[place].delayMilliseconds
+        children[place].phase = .waiting(until: now + delay)
+        children[place].delayMilliseconds = min(delay * 2, settings.restartMillisecondsMax)
+        return []
+    }
+
+    /// Stops them in order; told again, at once.
+    mutating func stop(_ now: Int64) -> [Order] {
+        guard !isStopping else { return stopping == .kills ? [] : killAll() }
+        stopping = .drains(until: now + settings.drainMilliseconds)
+        for place in children.indices where !children[place].isRunning { children[place].phase = .over }
+        return terminateNext()
+    }
+
+    private func terminateNext() -> [Order] {
+        children.firstIndex(where: \.isRunning).map { [.terminate($0)] } ?? []
+    }
+
+    private mutating func killAll() -> [Order] {
+        stopping = .kills
+        return children.indices.filter { children[$0].isRunning }.map { .kill($0) }
+    }
+}

@@ -1,0 +1,136 @@
+import Contracts
+import Store
+
+extension MessageFields {
+    static let columns = """
+        number, application, kind, run, order_seconds, order_sequence, accepted_at, token, expiration, priority,
+        content_bytes, alert_bytes, bytes, fan_out, complete, is_cancelled, cursor, participant_max, unsettled,
+        delivered, superseded, expired, failed, unreachable, cancelled,
+        revision, settled_at, settled_unnoted, taken_unnoted, sweep_at, sweep_cursor
+        """
+
+    fileprivate init(_ row: borrowing Row) throws(StoreError) {
+        number = row.int(0)
+        application = row.text(1)
+        kind = try row.word(2)
+        run = row.int(3)
+        order = Order(seconds: row.int(4), sequence: row.int(5))
+        acceptedAt = row.int(6)
+        token = row.optionalText(7)
+        expirationSeconds = row.int(8)
+        priority = Int(row.int(9))
+        contentBytes = Int(row.int(10))
+        alertBytes = Int(row.int(11))
+        bytes = Int(row.int(12))
+        isFanOut = row.bool(13)
+        isComplete = row.bool(14)
+        isCancelled = row.bool(15)
+        cursor = row.optionalInt(16)
+        participantMax = row.int(17)
+        unsettled = Int(row.int(18))
+        for (place, outcome) in Outcome.stored.enumerated() { counts[outcome] = Int(row.int(19 + place)) }
+        revision = row.int(25)
+        settledAt = row.optionalInt(26)
+        isSettledUnnoted = row.bool(27)
+        isTakenUnnoted = row.bool(28)
+        sweepAt = row.optionalInt(29)
+        sweepCursor = row.int(30)
+    }
+}
+
+extension Outcome {
+    /// The outcomes in the order of their columns.
+    static let stored: [Outcome] = [.delivered, .superseded, .expired, .failed, .unreachable, .cancelled]
+}
+
+extension Ledger {
+    private static let byNumber = SQL("SELECT \(MessageFields.columns) FROM message WHERE number = ?")
+
+    func message(_ number: Int64) throws(StoreError) -> MessageFields? {
+        try database.first(Ledger.byNumber, .int(number)) { row throws(StoreError) in try MessageFields(row) }
+    }
+
+    func add(_ message: MessageFields) throws(StoreError) {
+        try database.run(
+            """
+            INSERT INTO message (number, application, kind, run, order_seconds, order_sequence, accepted_at, token,
+                expiration, priority, content_bytes, alert_bytes, bytes, fan_out, complete, is_cancelled,
+                participant_max, unsettled, delivered, superseded, expired, failed, unreachable, cancelled,
+                revision, settled_unnoted, taken_unnoted, sweep_cursor)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+            """, .int(message.number), .text(message.application), .text(message.kind.rawValue),
+            .int(message.run), .int(message.order.seconds), .int(message.order.sequence),
+            .int(message.acceptedAt),
+            Value(message.token), .int(message.expirationSeconds), Value(message.priority),
+            Value(message.contentBytes), Value(message.alertBytes), Value(message.bytes))
+    }
+
+    func save(_ message: MessageFields) throws(StoreError) {
+        try database.run(
+            """
+            UPDATE message SET fan_out = ?, complete = ?, is_cancelled = ?, cursor = ?, participant_max = ?,
+                unsettled = ?, delivered = ?, superseded = ?, expired = ?, failed = ?, unreachable = ?,
+                cancelled = ?, revision = ?, settled_at = ?, settled_unnoted = ?, taken_unnoted = ?, sweep_at = ?,
+                sweep_cursor = ? WHERE number = ?
+            """,
+            values: [
+                Value(message.isFanOut), Value(message.isComplete), Value(message.isCancelled),
+                Value(message.cursor), .int(message.participantMax), Value(message.unsettled),
+            ] + Outcome.stored.map { Value(message.counts[$0]) } + [
+                .int(message.revision), Value(message.settledAt), Value(message.isSettledUnnoted),
+                Value(message.isTakenUnnoted), Value(message.sweepAt), .int(message.sweepCursor),
+                .int(message.number),
+            ])
+    }
+
+    /// The messages whose activity is still gone through.
+    func expanding() throws(StoreError) -> [Int64] {
+        try database.all("SELECT number FROM message WHERE cursor IS NOT NULL ORDER BY number") { $0.int(0) }
+    }
+
+    /// The messages that ingest has not noted as settled, from one on.
+    func settledUnnoted(after number: Int64, limit: Int) throws(StoreError) -> [Int64] {
+        try database.all(
+            "SELECT number FROM message WHERE settled_unnoted = 1 AND number > ? ORDER BY number LIMIT ?",
+            .int(number), Value(limit)
+        ) { $0.int(0) }
+    }
+
+    /// The messages that ingest has not noted as taken, from one on.
+    func takenUnnoted(after number: Int64, limit: Int) throws(StoreError) -> [Int64] {
+        try database.all(
+            "SELECT number FROM message WHERE taken_unnoted = 1 AND number > ? ORDER BY number LIMIT ?",
+            .int(number), Value(limit)
+        ) { $0.int(0) }
+    }
+
+    /// The message whose rows are to be gone through first.
+    func nextSweep() throws(StoreError) -> (message: Int64, at: Int64)? {
+        try database.first(
+            "SELECT number, sweep_at FROM message WHERE sweep_at IS NOT NULL ORDER BY sweep_at LIMIT 1"
+        ) { ($0.int(0), $0.int(1)) }
+    }
+
+    /// What waits, by application.
+    func load() throws(StoreError) -> [(application: String, rows: Int, bytes: Int)] {
+        try database.all(
+            """
+            SELECT application, sum(unsettled), sum(bytes) FROM message WHERE settled_at IS NULL
+            GROUP BY application ORDER BY application
+            """
+        ) { ($0.text(0), Int($0.int(1)), Int($0.int(2))) }
+    }
+
+    /// Some message of a run.
+    func message(ofRun run: Int64) throws(StoreError) -> Int64? {
+        try database.first(
+            "SELECT number FROM message WHERE run = ? ORDER BY number LIMIT 1", .int(run)
+        ) { $0.int(0) }
+    }
+
+    func removeMessage(_ number: Int64) throws(StoreError) {
+        try database.run("DELETE FROM message WHERE number = ?", .int(number))
+        try database.run("DELETE FROM content WHERE message = ?", .int(number))
+        try removePasses(message: number)
+    }
+}

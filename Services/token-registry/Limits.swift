@@ -1,0 +1,56 @@
+/// Every bound, size and wait of the registry that is not a delivery setting.
+struct Limits: Sendable, Equatable {
+    /// How many deliveries without an outcome are held, for all applications together.
+    var rowsMax = 4_000_000
+    /// How many bytes of payload belong to messages that are not settled, together.
+    var bytesMax = 512 << 20
+    /// Which part of both one application may use: one in so many.
+    var shareDivisor = 4
+    /// The most rows one turn treats; together they take a few milliseconds.
+    var rowsPerTurn = 250
+    /// How many rows of one queue go before the next queue has its turn.
+    var rowsPerRound = 500
+    /// From how many recipients on a message is a fan-out, with a queue of its own.
+    var fanOutMin = 50
+    /// How many un-noted answers of one kind are under way to ingest.
+    var underWayMax = 1_000
+    /// How many `BadDeviceToken` in a row pause an application in one environment.
+    var badTokensMax = 20
+    /// How long after the pause the first trial goes, in milliseconds; then at doubling times.
+    var trialFirstMilliseconds: Int64 = 30_000
+    /// The longest of those times, in milliseconds.
+    var trialLongestMilliseconds: Int64 = 900_000
+    /// How long before its slot a row is handed over, in milliseconds.
+    var leadMilliseconds: Int64 = 250
+    /// How long a repeat has the bytes of the first attempt, in milliseconds.
+    var repeatMilliseconds: Int64 = 30_000
+    /// How large an APNs body may be, in bytes (Apple, Sending notification requests to APNs).
+    var bodyBytesMax = 4_096
+    /// What a body is taken to hold besides content-state and alert, in bytes.
+    var bodyBytesBesides = 300
+    /// How long after a token an empty one is taken for that of the activity before, in milliseconds.
+    var dismissalGraceMilliseconds: Int64 = 10_000
+    /// How many runs and messages are kept in memory; the ledger has all of them.
+    var cachedRecordsMax = 20_000
+    /// How many payloads are kept in memory.
+    var cachedContentsMax = 256
+    /// How many lines one answer to a query has.
+    var linesMax = 1_000
+}
+
+/// Why a delivery ended without an answer of APNs; an operator reads these words.
+enum Cause {
+    static let noStartToken = "no-start-token"
+    static let noToken = "no-token"
+    static let tokenDied = "token-died"
+    static let tokenSetAside = "token-set-aside"
+    static let tokenTaken = "token-taken"
+    static let neverStarted = "never-started"
+    static let alreadyRunning = "already-running"
+    static let dismissed = "dismissed"
+    static let unregistered = "unregistered"
+    static let activityOver = "activity-over"
+    static let ended = "ended"
+    static let noParticipant = "no-participant"
+    static let newerState = "newer-state"
+}

@@ -1,0 +1,162 @@
+import Contracts
+import Service
+import Store
+
+/// Update tokens: they make participants, move what waits, and end it when they are taken back.
+extension Step {
+    /// Takes an update token in; empty says that the person dismissed the activity.
+    func write(_ token: ActivityToken, _ registration: Registration) throws(StoreError) {
+        let run = try knownRun(
+            token.run, registration.application, token.activity, at: registration.acceptedAtMilliseconds)
+        let device = try knownDevice(registration.application, hwid: registration.device, guestRun: nil)
+        device.guestRun = nil
+        let participant = try participant(run: token.run, device: device.number)
+        if let participant {
+            guard
+                participant.place.accepts(
+                    sequence: registration.sequence, clientSeconds: token.registeredAtSeconds)
+            else { return }
+        }
+        guard !isOver(run, participant, device) else {
+            return emit(
+                .log(
+                    LogLine(
+                        .info, "token-ignored", [("run", "\(run.number)"), ("why", "the run has ended")])))
+        }
+        run.registration = max(run.registration, registration.sequence)
+        if token.token.isEmpty {
+            try dismiss(participant, run, device, token, registration)
+        } else {
+            try activate(participant, run, device, token, registration)
+        }
+    }
+
+    /// A run, made when it is first met.
+    func knownRun(_ number: Int64, _ application: String, _ activity: String, at began: Int64)
+        throws(StoreError) -> RunRecord
+    {
+        if let known = try run(number) { return known }
+        let removesAt = began + memory.settings(application).removeSeconds * 1000
+        return add(
+            RunRecord(
+                new: RunFields(
+                    number: number, application: application, activity: activity, startedAt: began,
+                    removesAt: removesAt)))
+    }
+
+    /// Whether no token of a run counts any more.
+    ///
+    /// While an end is not settled, tokens still belong to the run that it ends.
+    private func isOver(_ run: RunRecord, _ participant: Participant?, _ device: Device) -> Bool {
+        if run.isEndSettled { return true }
+        if let participant, participant.state == .ended, participant.end != nil { return true }
+        return now.wall >= run.startedAt + memory.settings(run.application).activeSeconds * 1000
+    }
+
+    private func dismiss(
+        _ participant: Participant?, _ run: RunRecord, _ device: Device, _ token: ActivityToken,
+        _ registration: Registration
+    ) throws(StoreError) {
+        guard let participant else {
+            var place = TokenPlace()
+            place.register("", registration, clientSeconds: token.registeredAtSeconds)
+            _ = try addParticipant(run, device: device.number, state: .ended, place: place)
+            return
+        }
+        let first = participant.place.firstAt
+        let isEarly = registration.acceptedAtMilliseconds - first < limits.dismissalGraceMilliseconds
+        if first > 0, isEarly, try ledger.tookPartBefore(run.fields, device: device.number) {
+            return emit(
+                .log(
+                    LogLine(
+                        .info, "token-ignored",
+                        [("run", "\(run.number)"), ("why", "the run before was dismissed")])))
+        }
+        try end(participant, Cause.dismissed, registration: registration.sequence)
+        participant.place.register("", registration, clientSeconds: token.registeredAtSeconds)
+    }
+
+    private func activate(
+        _ known: Participant?, _ run: RunRecord, _ device: Device, _ token: ActivityToken,
+        _ registration: Registration
+    ) throws(StoreError) {
+        var wasRefused = known?.place.token == token.token && known?.place.state != .live
+        for fields in try ledger.participants(registration.application, token: token.token)
+        where fields.number != known?.number {
+            wasRefused = wasRefused || fields.place.state != .live
+            try takeToken(from: adopt(fields))
+        }
+        if wasRefused { try sayLives(token.token, registration) }
+        var place = known?.place ?? TokenPlace()
+        place.register(token.token, registration, clientSeconds: token.registeredAtSeconds)
+        guard let participant = known else {
+            let participant = try addParticipant(run, device: device.number, state: .active, place: place)
+            return try offerEnd(of: run, to: participant, device)
+        }
+        let former = participant.place.usable
+        participant.place = place
+        if participant.state == .ended {
+            run.open += 1
+            run.isEmptySaid = false
+        }
+        participant.state = .active
+        if former != token.token { try retarget(participant) }
+        try goOn(participant, device)
+    }
+
+    /// A token has moved to another device or run: whoever had it has none, and ends.
+    func takeToken(from participant: Participant) throws(StoreError) {
+        participant.place.token = nil
+        try end(participant, Cause.tokenTaken)
+    }
+
+    /// Sends what is handed over to the new token.
+    private func retarget(_ participant: Participant) throws(StoreError) {
+        guard let handed = participant.handed, let token = participant.place.usable,
+            let message = try message(handed), message.kind != .start,
+            let row = try delivery(PushID(message: handed, device: participant.device)), row.isOut
+        else { return }
+        let retarget = Retarget(id: row.id, attempt: row.attempt, token: token)
+        emit(.send(.retarget(retarget), to: .instance(InstanceName(.rateLimiter, row.limiter))))
+    }
+
+    /// Lets what waited for a token go, or opens the newest state again.
+    private func goOn(_ participant: Participant, _ device: Device) throws(StoreError) {
+        if let waiting = participant.waiting,
+            let row = try delivery(PushID(message: waiting, device: participant.device))
+        {
+            return try schedule(row, participant, device)
+        }
+        guard let newest = participant.newest, participant.handed != newest,
+            let message = try message(newest),
+            !message.isCancelled, message.expirationSeconds != 0, !message.isExpired(at: now.wall),
+            let row = try delivery(PushID(message: newest, device: participant.device)),
+            row.state == .unreachable || row.state == .failed && TokenFault.isFault(row.reason)
+        else { return }
+        reopen(row, message)
+        row.notBefore = 0
+        try setWaiting(participant, newest)
+        try schedule(row, participant, device)
+    }
+
+    /// Gives a participant that came after it the end of its run.
+    private func offerEnd(of run: RunRecord, to participant: Participant, _ device: Device) throws(StoreError)
+    {
+        guard let end = run.end, let message = try message(end), message.settledAt == nil else { return }
+        try offer(message, to: participant, device)
+    }
+}
+
+/// APNs' reasons that speak of the token, not of the push.
+enum TokenFault {
+    static let bad = "BadDeviceToken"
+
+    /// Apple, Handling notification responses from APNs: both come with 410.
+    static func isDead(_ report: Report) -> Bool {
+        report.status == 410 || report.reason == "Unregistered" || report.reason == "ExpiredToken"
+    }
+
+    static func isFault(_ reason: String?) -> Bool {
+        reason == bad || reason == "Unregistered" || reason == "ExpiredToken"
+    }
+}

@@ -1,0 +1,228 @@
+import Contracts
+import Service
+import Store
+
+/// Batches become messages and rows.
+extension Step {
+    /// Takes a batch in: its rows and its place in the pass become durable together.
+    func take(_ batch: Batch, from sender: Sender) throws(StoreError) {
+        switch batch.command.kind {
+        case .cancel: try cancel(batch.command)
+        case .pause, .resume: try hold(batch.command)
+        case .start, .update, .end:
+            guard let notification = batch.command.notification else { return ignore(.batch) }
+            guard try expand(batch, notification) else {
+                let busy = Busy(message: batch.command.sequence, pass: batch.pass, index: batch.index)
+                emit(.count(Count("busy", [("application", batch.command.application)])))
+                return emit(.send(.busy(busy), to: .instance(sender.instance)))
+            }
+        }
+        let taken = Taken.batch(message: batch.command.sequence, pass: batch.pass, index: batch.index)
+        emit(.send(.taken(taken), to: .instance(sender.instance)))
+    }
+
+    /// Makes a batch's rows; false if they do not fit.
+    private func expand(_ batch: Batch, _ notification: Notification) throws(StoreError) -> Bool {
+        let command = batch.command
+        if let known = try message(command.sequence), known.isComplete {
+            sendTaken(known.number)
+            return true
+        }
+        let run = try knownRun(
+            command.run, command.application, command.activity, at: command.acceptedAtMilliseconds)
+        guard try fits(batch, run) else { return false }
+        let message = try knownMessage(command, notification)
+        switch command.audience {
+        case .activity: try takeActivity(message, run)
+        case .token(let token): try takeToken(token, message, run, notification)
+        case .filter, .devices, .users: try takeRecipients(batch, message, run, notification)
+        }
+        return true
+    }
+
+    /// A message, made when its first batch comes.
+    private func knownMessage(_ command: Command, _ notification: Notification) throws(StoreError)
+        -> MessageRecord
+    {
+        if let known = try message(command.sequence) { return known }
+        let message = try addMessage(command, notification)
+        let content = Content(
+            activity: command.activity, notification: notification, payload: command.payload)
+        try ledger.add(content, message: message.number)
+        return message
+    }
+
+    func addMessage(_ command: Command, _ notification: Notification) throws(StoreError) -> MessageRecord {
+        var token: String?
+        if case .token(let named) = command.audience { token = named }
+        let fields = MessageFields(
+            number: command.sequence, application: command.application, kind: notification.event,
+            run: command.run, order: command.order, acceptedAt: command.acceptedAtMilliseconds, token: token,
+            expirationSeconds: notification.expirationSeconds, priority: notification.priority,
+            contentBytes: command.payload.contentState.count, alertBytes: command.payload.alert.count,
+            bytes: command.payload.byteCount)
+        try ledger.add(fields)
+        memory.addLoad(fields.application, rows: 0, bytes: fields.bytes)
+        memory.messages[fields.number] = MessageRecord(saved: fields)
+        guard let message = try message(fields.number) else {
+            throw StoreError(call: "add", message: "a message that was just added is not there")
+        }
+        message.sweepAt = message.nextSweep(after: now.wall, memory.settings(fields.application))
+        return message
+    }
+
+    /// Notes that every row of a message is known, or will be made from its activity.
+    func complete(_ message: MessageRecord, _ run: RunRecord?) throws(StoreError) {
+        message.isComplete = true
+        message.isTakenUnnoted = true
+        if run?.start == message.number { run?.isStartComplete = true }
+        try ledger.removePasses(message: message.number)
+        guard memory.takenNotes.take(message.number, max: limits.underWayMax) else { return }
+        sendTaken(message.number)
+    }
+
+    // MARK: Audiences
+
+    private func takeActivity(_ message: MessageRecord, _ run: RunRecord) throws(StoreError) {
+        if message.kind == .end, run.end == nil { run.end = message.number }
+        message.isFanOut = run.open > limits.fanOutMin
+        message.cursor = 0
+        message.participantMax = memory.nextParticipant - 1
+        memory.expanding.append(message.number)
+        try complete(message, run)
+    }
+
+    private func takeRecipients(
+        _ batch: Batch, _ message: MessageRecord, _ run: RunRecord, _ notification: Notification
+    ) throws(StoreError) {
+        if message.kind == .start { run.start = message.number }
+        if !batch.last || batch.index > 0 || batch.recipients.count > limits.fanOutMin {
+            message.isFanOut = true
+        }
+        if message.kind == .start {
+            try start(message, run, batch.recipients, notification)
+        } else {
+            try offer(message, run, batch.recipients)
+        }
+        if try ledger.note(batch) { try complete(message, run) }
+    }
+
+    /// Adds the rows of an update or end for recipients; one that has a row already gets no other.
+    private func offer(_ message: MessageRecord, _ run: RunRecord, _ hwids: [String]) throws(StoreError) {
+        for hwid in hwids {
+            let device = try knownDevice(message.application, hwid: hwid, guestRun: run.number)
+            guard try !hasDelivery(PushID(message: message.number, device: device.number)) else { continue }
+            guard let participant = try participant(run: run.number, device: device.number) else {
+                let row = add(message, device: device.number, participant: 0)
+                try settle(row, .unreachable, Cause.noParticipant)
+                continue
+            }
+            try offer(message, to: participant, device)
+        }
+    }
+
+    private func takeToken(
+        _ token: String, _ message: MessageRecord, _ run: RunRecord, _ notification: Notification
+    ) throws(StoreError) {
+        if message.kind == .start {
+            run.start = message.number
+            let device = try startDevice(token, message.application, run)
+            let id = PushID(message: message.number, device: device.number)
+            let usable = try startToken(id, message, device, type: notification.attributesType ?? "")
+            let known = try participant(run: run.number, device: device.number)?.number
+            try start(message, run, device, usable, known, notification)
+        } else if let (participant, device) = try holder(of: token, message, run) {
+            try offer(message, to: participant, device)
+        }
+        try complete(message, run)
+    }
+
+    // MARK: Holders of a token
+
+    /// The device that a push-to-start token belongs to; a token nobody registered is a device of its own.
+    private func startDevice(_ token: String, _ application: String, _ run: RunRecord) throws(StoreError)
+        -> Device
+    {
+        if let place = try ledger.startPlaces(application, token: token).first,
+            let device = try device(place.device)
+        {
+            if device.guestRun != nil { device.guestRun = run.number }
+            return device
+        }
+        let device = try knownDevice(application, hwid: token, guestRun: run.number)
+        try ledger.save(
+            StartPlace(device: device.number, type: "", place: .unregistered(token, at: now.wall)))
+        return device
+    }
+
+    /// The participant that holds an update token; a token nobody registered is one of its own.
+    private func holder(of token: String, _ message: MessageRecord, _ run: RunRecord) throws(StoreError)
+        -> (Participant, Device)?
+    {
+        let active = memory.settings(message.application).activeSeconds * 1000
+        for fields in try ledger.participants(message.application, token: token) {
+            let participant = adopt(fields)
+            let began = try self.run(participant.run)?.startedAt ?? 0
+            guard participant.run == run.number || message.acceptedAt < began + active,
+                let device = try device(participant.device)
+            else {
+                try takeToken(from: participant)
+                continue
+            }
+            return (participant, device)
+        }
+        try flush()
+        let device = try knownDevice(message.application, hwid: token, guestRun: run.number)
+        let place = TokenPlace.unregistered(token, at: message.acceptedAt)
+        if let known = try participant(run: run.number, device: device.number) { return (known, device) }
+        return (
+            try addParticipant(run, device: device.number, state: .active, place: place), device
+        )
+    }
+}
+
+extension TokenPlace {
+    /// The place of a token that only a caller named.
+    static func unregistered(_ token: String, at now: Int64) -> TokenPlace {
+        TokenPlace(token: token, acceptedAt: now, firstAt: now)
+    }
+}
+
+/// Whether there is room for more.
+extension Step {
+    /// An end always fits, and so does an update that replaces what waits.
+    private func fits(_ batch: Batch, _ run: RunRecord) throws(StoreError) -> Bool {
+        let command = batch.command
+        guard command.kind != .end else { return true }
+        let isKnown = try message(command.sequence) != nil
+        let bytes = isKnown ? 0 : command.payload.byteCount
+        guard memory.isFull(command.application, rows: try newRows(batch, run, exactly: false), bytes: bytes)
+        else { return true }
+        guard command.kind == .update else { return false }
+        return try newRows(batch, run, exactly: true) == 0
+    }
+
+    /// How many rows would be added that replace none.
+    private func newRows(_ batch: Batch, _ run: RunRecord, exactly: Bool) throws(StoreError) -> Int {
+        switch batch.command.audience {
+        case .activity: return max(0, run.open - run.waiting)
+        case .token(let token):
+            guard exactly else { return 1 }
+            let holders = try ledger.participants(batch.command.application, token: token)
+            return holders.contains { $0.waiting != nil } ? 0 : 1
+        case .filter, .devices, .users:
+            guard exactly else { return batch.recipients.count }
+            var fresh = 0
+            for hwid in batch.recipients {
+                guard let device = try ledger.device(batch.command.application, hwid: hwid),
+                    let participant = try ledger.participant(run: run.number, device: device.number),
+                    participant.waiting != nil
+                else {
+                    fresh += 1
+                    continue
+                }
+            }
+            return fresh
+        }
+    }
+}

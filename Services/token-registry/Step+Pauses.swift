@@ -1,0 +1,96 @@
+import Contracts
+import Service
+import Store
+
+/// Faults of a configuration hold back an application in one environment, until a trial succeeds.
+extension Step {
+    /// Reasons that end with the connection or provider token they came on; only a second one for the same delivery
+    /// is a fault.
+    private static let passing: Set<String> = ["ExpiredProviderToken", "UnrelatedKeyIdInToken"]
+    private static let faults: Set<String> = ["TopicDisallowed", "no-key"]
+
+    /// Learns from a report whether its application may go on.
+    func weigh(_ report: Report, _ row: Delivery, formerReason: String?) throws(StoreError) {
+        let pause = Pause(application: report.application, environment: report.environment)
+        if report.result == .delivered {
+            if let gate = memory.gates[pause] { try succeed(gate, report) }
+        } else if report.reason == TokenFault.bad {
+            try countBadToken(report, gate(pause))
+        } else if isFault(report, formerReason) {
+            try hold(gate(pause), report.reason ?? "403")
+        }
+        try forgetTrial(row, pause)
+    }
+
+    private func isFault(_ report: Report, _ formerReason: String?) -> Bool {
+        let reason = report.reason ?? ""
+        if Step.faults.contains(reason) { return true }
+        guard report.status == 403 else { return false }
+        return !Step.passing.contains(reason) || formerReason == reason
+    }
+
+    private func succeed(_ gate: Gate, _ report: Report) throws(StoreError) {
+        if gate.badTokens > 0 {
+            gate.badTokens = 0
+            try setAside(gate)
+        }
+        // What was sent before the fault says nothing of now.
+        if gate.fault != nil, report.sentAtMilliseconds ?? now.wall >= gate.since {
+            gate.fault = nil
+            gate.trial = nil
+            emit(.log(LogLine(.info, "resumed", gate.pause.fields)))
+        }
+        if gate.isChanged { try save(gate) }
+    }
+
+    private func countBadToken(_ report: Report, _ gate: Gate) throws(StoreError) {
+        guard gate.fault == nil else { return }
+        gate.badTokens += 1
+        if gate.badTokens >= limits.badTokensMax {
+            gate.badTokens = 0
+            _ = try ledger.takeBadTokens(gate.pause)
+            return try hold(gate, TokenFault.bad)
+        }
+        if let token = report.token { try ledger.noteBadToken(token, gate.pause, at: now.wall) }
+        try save(gate)
+    }
+
+    private func hold(_ gate: Gate, _ reason: String) throws(StoreError) {
+        guard gate.fault == nil else { return }
+        gate.fault = reason
+        gate.since = now.wall
+        gate.trialDelay = limits.trialFirstMilliseconds
+        gate.trialAt = now.wall + gate.trialDelay
+        gate.trial = nil
+        try save(gate)
+        emit(.log(LogLine(.warning, "paused", gate.pause.fields + [("reason", reason)])))
+    }
+
+    /// The trial is over; the next one waits twice as long.
+    func forgetTrial(_ row: Delivery, _ pause: Pause) throws(StoreError) {
+        guard let gate = memory.gates[pause], gate.trial == row.id else { return }
+        gate.trial = nil
+        gate.trialDelay = min(gate.trialDelay * 2, limits.trialLongestMilliseconds)
+        gate.trialAt = now.wall + gate.trialDelay
+        try save(gate)
+    }
+
+    /// After a reload, whatever a fault holds back is tried at once.
+    func tryPausedAtOnce() throws(StoreError) {
+        guard memory.isReloaded else { return }
+        memory.isReloaded = false
+        for pause in memory.gates.keys.sorted() {
+            guard let gate = memory.gates[pause], gate.fault != nil else { continue }
+            gate.trialAt = now.wall
+            gate.trialDelay = limits.trialFirstMilliseconds
+            try save(gate)
+        }
+    }
+}
+
+extension Pause {
+    /// Its parts for a log line.
+    fileprivate var fields: [(String, String)] {
+        [("application", application), ("environment", environment.rawValue)]
+    }
+}

@@ -1,0 +1,207 @@
+import Contracts
+import Service
+import Store
+
+/// What became of hand-overs.
+extension Step {
+    /// Takes a report in; one of a hand-over that is over changes nothing, unless it says `delivered`.
+    func take(_ report: Report, from sender: Sender) throws(StoreError) {
+        emit(
+            .send(
+                .noted(Noted([.report(report.id, attempt: report.attempt)])), to: .instance(sender.instance)))
+        guard let row = try delivery(report.id), let message = try message(report.id.message),
+            message.application == report.application
+        else { return ignore(.report) }
+        let participant = row.participant == 0 ? nil : try participant(row.participant)
+        let device = try device(row.id.device)
+        let isCurrent = row.isOut && row.attempt == report.attempt
+        let isNews = isCurrent || report.result == .delivered && row.state != .delivered
+        guard isNews, let device else { return ignore(.report) }
+        let former = row.reason
+        if isCurrent { try release(row, participant, device) }
+        note(report, row, participant)
+        try weigh(report, row, formerReason: former)
+        switch report.result {
+        case .delivered: try deliver(row, message, participant, device, report)
+        case _ where !row.isOpen: break
+        case .retry: try waitAgain(row, message, participant, device, report)
+        case .failed: try fail(row, message, participant, device, report)
+        case .expired: try conclude(row, .expired, report.reason)
+        case .superseded: try conclude(row, .superseded, Cause.newerState)
+        }
+        if let participant { try next(participant, device) }
+    }
+
+    /// Ends a row, of a participant or an alert.
+    func conclude(_ row: Delivery, _ outcome: Outcome, _ reason: String?) throws(StoreError) {
+        try finish(row, outcome, reason)
+    }
+
+    /// Takes a row back from whoever had it.
+    func release(_ row: Delivery, _ participant: Participant?, _ device: Device) throws(StoreError) {
+        row.place = nil
+        row.isTrial = false
+        if row.isOpen { row.state = .waiting }
+        if participant?.handed == row.id.message { participant?.handed = nil }
+        try releaseStart(row, device)
+    }
+
+    /// Remembers what stood on the wire.
+    private func note(_ report: Report, _ row: Delivery, _ participant: Participant?) {
+        if let sentAt = report.sentAtMilliseconds { row.sentAt = max(row.sentAt, sentAt) }
+        guard let wire = report.wireTimestampSeconds else { return }
+        row.wireSeconds = wire
+        guard let participant else { return }
+        participant.pace.lastWireSeconds = max(participant.pace.lastWireSeconds, wire)
+    }
+
+    /// Lets what waited for a report find its place.
+    private func next(_ participant: Participant, _ device: Device) throws(StoreError) {
+        guard participant.handed == nil, let waiting = participant.waiting,
+            let row = try delivery(PushID(message: waiting, device: participant.device)), row.isOpen
+        else { return }
+        try schedule(row, participant, device)
+    }
+
+    // MARK: Delivered
+
+    private func deliver(
+        _ row: Delivery, _ message: MessageRecord, _ participant: Participant?, _ device: Device,
+        _ report: Report
+    ) throws(StoreError) {
+        let sentAt = report.sentAtMilliseconds ?? now.wall
+        if let participant {
+            count(row, message, participant, device, report, at: sentAt)
+            if message.kind == .start { try revive(participant) }
+        }
+        try conclude(row, .delivered, nil)
+    }
+
+    /// Commits the pace.
+    private func count(
+        _ row: Delivery, _ message: MessageRecord, _ participant: Participant, _ device: Device,
+        _ report: Report, at sentAt: Int64
+    ) {
+        let wire = report.wireTimestampSeconds ?? sentAt / 1000
+        participant.sentAt = max(participant.sentAt ?? 0, sentAt)
+        guard message.kind == .start else {
+            return participant.pace.sent(
+                atMilliseconds: sentAt, priority: report.priority ?? row.priority,
+                intervalMilliseconds: memory.interval(device.fields), order: message.order, wireSeconds: wire)
+        }
+        participant.pace.lastOrder = max(participant.pace.lastOrder ?? message.order, message.order)
+        participant.pace.lastWireSeconds = max(participant.pace.lastWireSeconds, wire)
+        countStart(device, at: sentAt)
+    }
+
+    /// Brings back a participant whose start was given up, and went out after all.
+    private func revive(_ participant: Participant) throws(StoreError) {
+        guard participant.state == .ended, participant.end == nil, participant.place.sequence == 0,
+            let run = try run(participant.run), run.end == nil
+        else { return }
+        participant.state = .starting
+        run.open += 1
+        run.isEmptySaid = false
+    }
+
+    // MARK: Once more
+
+    private static let notSent: Set<String> = ["paused", "send-before", "not-sent", "no-key"]
+
+    /// Lets a row wait again, or what came meanwhile in its place.
+    private func waitAgain(
+        _ row: Delivery, _ message: MessageRecord, _ participant: Participant?, _ device: Device,
+        _ report: Report
+    ) throws(StoreError) {
+        let wasTried = report.sentAtMilliseconds != nil || !Step.notSent.contains(report.reason ?? "")
+        if report.status == nil, wasTried { row.isUnsure = true }
+        row.reason = report.reason
+        try waitAgain(
+            row, message, participant, device, notBefore: report.retryAtMilliseconds ?? now.wall,
+            wasTried: wasTried)
+    }
+
+    func waitAgain(
+        _ row: Delivery, _ message: MessageRecord, _ participant: Participant?, _ device: Device,
+        notBefore: Int64, wasTried: Bool
+    ) throws(StoreError) {
+        row.notBefore = max(row.notBefore, notBefore)
+        if message.isCancelled { return try conclude(row, .cancelled, nil) }
+        if message.expirationSeconds == 0, wasTried { return try conclude(row, .failed, row.reason) }
+        guard let participant else { return try placeAlert(row, message, device) }
+        if message.kind == .start {
+            return try startAgain(row, participant, device)
+        }
+        if participant.state == .ended {
+            return try conclude(row, .unreachable, participant.place.causeOfEnd)
+        }
+        if let waiting = participant.waiting,
+            let newer = try delivery(PushID(message: waiting, device: device.number)),
+            let newest = try self.message(waiting)
+        {
+            try absorb(row, into: newer, newest)
+            newer.notBefore = max(newer.notBefore, row.notBefore)
+            return try conclude(row, .superseded, Cause.newerState)
+        }
+        try setWaiting(participant, message.number)
+        try schedule(row, participant, device)
+    }
+
+    /// Lets a start wait again, unless the end of its activity has come meanwhile.
+    private func startAgain(_ row: Delivery, _ participant: Participant, _ device: Device) throws(StoreError)
+    {
+        guard participant.end == nil else {
+            return row.isUnsure
+                ? try settle(row, .superseded, Cause.ended) : try finish(row, .superseded, Cause.ended)
+        }
+        try schedule(row, participant, device)
+    }
+
+    // MARK: Never
+
+    private func fail(
+        _ row: Delivery, _ message: MessageRecord, _ participant: Participant?, _ device: Device,
+        _ report: Report
+    ) throws(StoreError) {
+        // A refusal of the provider, however it was judged on the way, is no fault of the delivery.
+        if report.status == 403 {
+            return try waitAgain(
+                row, message, participant, device, notBefore: report.retryAtMilliseconds ?? now.wall,
+                wasTried: message.expirationSeconds == 0)
+        }
+        guard TokenFault.isDead(report), let token = report.token else {
+            return try conclude(row, .failed, report.reason)
+        }
+        try retire(token, row, message, participant, device, report)
+    }
+
+    // MARK: Lost
+
+    /// Instances are gone: what they had waits until nothing of it can be on its way any more.
+    func lose(_ keys: [CustodyKey], _ reason: LossReason) throws(StoreError) {
+        guard reason == .gone else { return }
+        for case .push(let id, let attempt) in keys {
+            guard let row = try delivery(id), row.isOut, row.attempt == attempt else { continue }
+            try lose(row)
+        }
+    }
+
+    func lose(_ row: Delivery) throws(StoreError) {
+        guard let message = try message(row.id.message), let device = try device(row.id.device) else {
+            return
+        }
+        let participant = row.participant == 0 ? nil : try participant(row.participant)
+        let settings = memory.settings(message.application)
+        try release(row, participant, device)
+        try forgetTrial(
+            row, Pause(application: message.application, environment: memory.environment(device.fields)))
+        if row.isOpen {
+            row.isUnsure = true
+            row.reason = "instance-lost"
+            try waitAgain(
+                row, message, participant, device,
+                notBefore: row.sendBefore + settings.answerDeadlineSeconds * 1000, wasTried: true)
+        }
+        if let participant { try next(participant, device) }
+    }
+}

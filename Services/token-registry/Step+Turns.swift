@@ -1,0 +1,107 @@
+import Contracts
+import Service
+import Store
+
+/// What a turn does: hand over, make rows of activities, end rows by time, forget what is over.
+extension Step {
+    private enum Duty: CaseIterable { case handOver, expand, sweep, remove }
+
+    /// Treats at most `rowsPerTurn` rows; the duties take turns in coming first.
+    func turn(_ room: Room) throws(StoreError) {
+        var room = room
+        var budget = limits.rowsPerTurn
+        memory.rounds.unblock()
+        try tryPausedAtOnce()
+        try resend(&room, &budget)
+        let first = memory.firstDuty
+        memory.firstDuty = (first + 1) % Duty.allCases.count
+        for place in Duty.allCases.indices {
+            switch Duty.allCases[(first + place) % Duty.allCases.count] {
+            case .handOver: try handOver(&room, &budget)
+            case .expand: try expandActivities(&budget)
+            case .sweep: try sweep(&budget)
+            case .remove: try remove(&budget)
+            }
+        }
+        try sayMore()
+    }
+
+    /// Makes the rows of messages that are for an activity, a page of each in turn.
+    private func expandActivities(_ budget: inout Int) throws(StoreError) {
+        while budget > 0, let number = memory.expanding.first {
+            memory.expanding.removeFirst()
+            guard let message = try message(number), let cursor = message.cursor else { continue }
+            try flush()
+            let limit = min(budget, Batch.recipientsMax)
+            let page = try ledger.participants(
+                run: message.run, after: cursor, through: message.participantMax, limit: limit)
+            for (fields, deviceFields) in page {
+                let participant = adopt(fields)
+                let device = adopt(deviceFields)
+                guard participant.state != .ended else { continue }
+                if try endedByUnregistering(participant, device) { continue }
+                try offer(message, to: participant, device)
+            }
+            budget -= max(page.count, 1)
+            message.cursor = page.count < limit ? nil : page.last?.participant.device
+            if message.cursor != nil { memory.expanding.append(number) }
+        }
+    }
+
+    /// Ends a participant whose device wants no pushes, as far as that was left until now.
+    private func endedByUnregistering(_ participant: Participant, _ device: Device) throws(StoreError) -> Bool
+    {
+        guard device.isUnregistered, participant.state == .starting, participant.handed == nil else {
+            return false
+        }
+        try end(participant, Cause.unregistered)
+        return true
+    }
+
+    /// Ends rows whose time is over, or whose message was taken back.
+    private func sweep(_ budget: inout Int) throws(StoreError) {
+        guard let due = memory.sweepAt, due <= now.wall else { return }
+        while budget > 0 {
+            try flush()
+            let next = try ledger.nextSweep()
+            memory.sweepAt = next?.at
+            guard let next, next.at <= now.wall, let message = try message(next.message) else { return }
+            let limit = message.unsettled == 0 ? 0 : budget
+            let page =
+                limit == 0
+                ? []
+                : try ledger.deliveries(message: message.number, after: message.sweepCursor, limit: limit)
+            for fields in page { try endIfOver(adopt(fields), message) }
+            budget -= max(page.count, 1)
+            if page.count < limit || page.isEmpty {
+                message.sweepCursor = 0
+                message.sweepAt = message.nextSweep(after: now.wall, memory.settings(message.application))
+            } else {
+                message.sweepCursor = page.last?.id.device ?? 0
+            }
+        }
+    }
+
+    private func endIfOver(_ row: Delivery, _ message: MessageRecord) throws(StoreError) {
+        guard row.isOpen, !row.isOut else { return }
+        if message.isCancelled { return try finish(row, .cancelled) }
+        if message.isExpired(at: now.wall) { return try finish(row, .expired) }
+        let wait = memory.settings(message.application).tokenWaitSeconds * 1000
+        if row.state == .held, now.wall >= message.acceptedAt + wait {
+            try finish(row, .unreachable, Cause.noToken)
+        }
+    }
+}
+
+extension Memory {
+    /// In how many milliseconds something is due although nothing arrives.
+    func nextTurnMilliseconds(after now: Moment) -> Int64? {
+        guard expanding.isEmpty else { return 0 }
+        let due = rounds.nextDue { pause in
+            guard let gate = gates[pause] else { return .min }
+            return gate.opensAt
+        }
+        let next = [due, sweepAt, removalAt].compactMap { $0 }.min()
+        return next.map { max(0, $0 - now.wall) }
+    }
+}

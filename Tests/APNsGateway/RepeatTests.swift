@@ -1,0 +1,157 @@
+import Contracts
+import Service
+import Testing
+
+@testable import apns_gateway
+
+/// What becomes of a push that comes again.
+@Suite struct RepeatTests {
+    var bench = Bench()
+
+    @Test
+    mutating func `a repeat while the push is under way sends nothing, and both who sent it hear of it`() {
+        bench.send(bench.push())
+        #expect(bench.send(bench.push(), from: Bench.otherLimiter).isEmpty)
+        #expect(bench.send(bench.push(), from: Bench.otherLimiter).isEmpty)
+        let effects = bench.answer(1, 200)
+        #expect(effects.reports.count == 1)
+        #expect(effects.copies().count == 1)
+        #expect(effects.copies(to: Bench.otherLimiter).count == 1)
+    }
+
+    @Test mutating func `a repeat after the outcome gets the same report`() {
+        bench.send(bench.push())
+        let first = bench.answer(1, 400, "BadDeviceToken")
+        bench.advance(seconds: 3)
+        let again = bench.send(bench.push(), from: Bench.otherLimiter)
+        #expect(again.requests.isEmpty)
+        #expect(again.reports == first.reports)
+        #expect(again.copies(to: Bench.otherLimiter) == first.reports)
+        #expect(again.copies().isEmpty)
+    }
+
+    @Test mutating func `a retry is not sent again under the same hand-over`() {
+        bench.send(bench.push())
+        let first = bench.answer(1, 503, "ServiceUnavailable")
+        let again = bench.send(bench.push())
+        #expect(again.requests.isEmpty)
+        #expect(again.reports == first.reports)
+    }
+
+    @Test mutating func `a newer hand-over of a retry is sent anew`() {
+        bench.send(bench.push())
+        bench.answer(1, 503)
+        let requests = bench.send(bench.push(attempt: 2)).requests
+        #expect(requests.count == 1)
+        #expect(requests.first?.apnsID == bench.push().apnsID)
+        #expect(bench.answer(1, 200).reports.first?.attempt == 2)
+    }
+
+    @Test mutating func `a newer hand-over of a push under way takes its place without a second request`() {
+        bench.send(bench.push())
+        #expect(bench.send(bench.push(attempt: 2), from: Bench.otherLimiter).isEmpty)
+        let effects = bench.answer(1, 200)
+        #expect(effects.reports.map(\.attempt) == [2])
+        // Each limiter keeps the push under the hand-over that it knows.
+        #expect(effects.copies().map(\.attempt) == [1])
+        #expect(effects.copies(to: Bench.otherLimiter).map(\.attempt) == [2])
+    }
+
+    @Test mutating func `a newer hand-over of a push that is done gets its outcome under the new number`() {
+        bench.send(bench.push())
+        bench.answer(1, 200)
+        bench.note(1)
+        let effects = bench.send(bench.push(attempt: 2))
+        #expect(effects.requests.isEmpty)
+        #expect(effects.reports.map(\.attempt) == [2])
+        #expect(effects.reports.first?.result == .delivered)
+        #expect(effects.copies().map(\.attempt) == [2])
+    }
+
+    @Test mutating func `an older hand-over gets the newest outcome, and its limiter is set free`() {
+        bench.send(bench.push(attempt: 2))
+        bench.answer(1, 200)
+        let effects = bench.send(bench.push(attempt: 1), from: Bench.otherLimiter)
+        #expect(effects.requests.isEmpty)
+        #expect(effects.reports.map(\.attempt) == [2])
+        #expect(effects.copies(to: Bench.otherLimiter).map(\.attempt) == [1])
+    }
+
+    @Test mutating func `an outcome is known until 60 s after it was noted`() {
+        bench.send(bench.push())
+        let first = bench.answer(1, 200)
+        bench.advance(seconds: 600)
+        bench.turn()
+        bench.note(1)
+        bench.advance(seconds: 59)
+        bench.turn()
+        // The token was let go with the note; the repeat brings it again.
+        #expect(bench.send(bench.push()).reports == first.reports)
+        bench.advance(seconds: 1)
+        bench.turn()
+        #expect(bench.send(bench.push()).requests.count == 1)
+    }
+
+    @Test mutating func `a note of an older hand-over forgets nothing`() {
+        bench.send(bench.push())
+        bench.answer(1, 503)
+        bench.send(bench.push(attempt: 2))
+        bench.note(1, attempt: 1)
+        bench.answer(1, 200)
+        bench.advance(seconds: 61)
+        bench.turn()
+        #expect(bench.send(bench.push(attempt: 2)).requests.isEmpty)
+    }
+
+    @Test mutating func `a late answer to the request of an earlier hand-over does not end the newer one`() {
+        let first = bench.send(bench.push()).requests.first
+        bench.step(.external(.unsent(bench.newest(1), .late)))
+        bench.send(bench.push(attempt: 2))
+        let number = first?.id.number ?? -1
+        let late = APNsEvent.answered(
+            RequestID(push: bench.id(1), number: number), APNsAnswer(status: 410), sentAtMilliseconds: 0)
+        #expect(bench.step(.external(late)).reports.isEmpty)
+        #expect(bench.answer(1, 200).reports.first?.result == .delivered)
+    }
+
+    @Test mutating func `what is under way is counted until the last outcome`() {
+        _ = bench.send([bench.push(1), bench.push(2)])
+        #expect(bench.core.underWay == 2)
+        bench.answer(1, 200)
+        #expect(!bench.core.isDrained)
+        bench.answer(2, 503)
+        #expect(bench.core.isDrained)
+    }
+}
+
+/// What the registry holds back.
+@Suite struct PauseTests {
+    static let pause = Pause(application: Bench.application, environment: .production)
+    var bench = Bench()
+
+    @Test mutating func `what is paused is given back unsent, but for the trial`() {
+        bench.hello(paused: [Self.pause])
+        let effects = bench.send([bench.push(1), bench.push(2, trial: true)])
+        #expect(effects.requests.map(\.id.push.device) == [2])
+        #expect(effects.requests.first?.trial == true)
+        #expect(effects.reports.map(\.reason) == ["paused"])
+        #expect(effects.reports.first?.retryAtMilliseconds == bench.now.wall)
+    }
+
+    @Test mutating func `the other environment goes on`() {
+        bench.hello(paused: [Self.pause])
+        #expect(bench.send(bench.push(environment: .sandbox)).requests.count == 1)
+    }
+
+    @Test mutating func `the connections are told what to give back, once for each change`() {
+        #expect(bench.hello(paused: [Self.pause]) == [.perform(.hold([Self.pause]))])
+        #expect(bench.hello(paused: [Self.pause]).isEmpty)
+        #expect(bench.hello(paused: []) == [.perform(.hold([]))])
+        #expect(bench.send(bench.push()).requests.count == 1)
+    }
+
+    @Test mutating func `only the registry pauses`() {
+        #expect(bench.hello(paused: [Self.pause], from: Bench.limiter).isEmpty)
+        #expect(bench.send(bench.push()).requests.count == 1)
+    }
+}

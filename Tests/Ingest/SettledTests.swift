@@ -1,0 +1,109 @@
+import Contracts
+import JSON
+import Service
+import Testing
+
+@testable import ingest
+
+/// How a message ended, and what its caller is told.
+@Suite struct SettledTests {
+    private func settled(_ message: Int64, _ revision: Int64, delivered: Int, expired: Int = 0) -> Message {
+        var counts = OutcomeCounts()
+        counts.delivered = delivered
+        counts.expired = expired
+        return .settled(
+            Settled(
+                message: message, revision: revision, counts: counts, settledAtMilliseconds: 1_700_000_009_000
+            ))
+    }
+
+    private func status(_ bench: Bench, _ code: String, token: String = "k-test") throws -> HTTPReply {
+        try bench.call("GET", "/v1/messages/\(code)", "", [("authorization", "bearer \(token)")])
+    }
+
+    @Test func `a message is accepted, taken and settled`() throws {
+        let bench = try Bench()
+        let code = try #require(try bench.start().codes.first)
+        #expect(
+            try status(bench, code).text == """
+                {"code":"\(code)","application":"AAAAA-00001","event":"start","activity":"ord-12","state":"accepted",\
+                "acceptedAtMilliseconds":1700000000000,"takenAtMilliseconds":null,"settledAtMilliseconds":null,\
+                "revision":null,"outcomes":{"delivered":0,"superseded":0,"expired":0,"failed":0,"unreachable":0,\
+                "cancelled":0}}
+                """)
+        bench.advance(seconds: 1)
+        try bench.hear(.taken(.command(message: 1)))
+        #expect(try status(bench, code).json?["state"]?.string == "taken")
+        #expect(try status(bench, code).json?["takenAtMilliseconds"]?.int64 == 1_700_000_001_000)
+        #expect(
+            try bench.hear(settled(1, 1, delivered: 2, expired: 1)) == [
+                .noted(Noted([.settled(message: 1, revision: 1)]))
+            ])
+        let reply = try status(bench, code)
+        #expect(reply.json?["state"]?.string == "settled")
+        #expect(reply.json?["revision"]?.int64 == 1)
+        #expect(reply.json?["outcomes"]?["delivered"]?.int64 == 2)
+        #expect(reply.json?["outcomes"]?["expired"]?.int64 == 1)
+    }
+
+    @Test func `the highest revision holds, whatever comes last`() throws {
+        let bench = try Bench()
+        let code = try #require(try bench.start().codes.first)
+        for (revision, delivered) in [(2, 5), (1, 3), (2, 4), (3, 6)] {
+            let noted = try bench.hear(settled(1, Int64(revision), delivered: delivered))
+            #expect(noted == [.noted(Noted([.settled(message: 1, revision: Int64(revision))]))])
+        }
+        #expect(try status(bench, code).json?["outcomes"]?["delivered"]?.int64 == 6)
+        let counted = bench.counts.filter { $0.name == "settled" }.map(\.by)
+        #expect(counted == [5, 1])
+    }
+
+    @Test func `what is settled is taken, also when that word comes later or never`() throws {
+        let bench = try Bench()
+        try bench.start()
+        _ = try bench.turn()
+        try bench.update()
+        try bench.hear(settled(1, 1, delivered: 1))
+        #expect(try bench.turn().commands.map(\.sequence) == [2])
+        try bench.restart()
+        #expect(try bench.turn().commands.map(\.sequence) == [2])
+    }
+
+    @Test func `a message that is not known is noted all the same`() throws {
+        let bench = try Bench()
+        #expect(
+            try bench.hear(settled(9, 1, delivered: 1)) == [
+                .noted(Noted([.settled(message: 9, revision: 1)]))
+            ])
+    }
+
+    @Test func `only a message's own application may ask for it`() throws {
+        let bench = try Bench()
+        let code = try #require(try bench.start().codes.first)
+        #expect(try status(bench, code, token: "k-other").status == 404)
+        #expect(try status(bench, code, token: "k-none").status == 401)
+        #expect(try bench.call("GET", "/v1/messages/\(code)").status == 401)
+        #expect(try status(bench, "XXXXX-XXXXXXXX-XXXXXXXX").status == 404)
+        #expect(try bench.call("POST", "/v1/messages/\(code)").status == 405)
+        #expect(try status(bench, code.lowercased()).status == 200)
+    }
+
+    @Test func `a token is shown shortened`() throws {
+        let bench = try Bench()
+        let name = try #require(try bench.fcm(Bench.fcmUpdate).json?["name"]?.string)
+        let code = try #require(name.split(separator: "/").last)
+        let reply = try status(bench, String(code))
+        #expect(reply.json?["token"]?.string == "a1a1a1…")
+        #expect(!reply.text.contains(Bench.tokA))
+    }
+
+    @Test func `health and readiness are served to anybody`() throws {
+        let bench = try Bench()
+        #expect(try bench.call("GET", "/healthz").text == #"{"status":"ok"}"#)
+        #expect(try bench.call("GET", "/readyz").status == 200)
+        bench.core = Ingest(bench.configuration)
+        #expect(try bench.call("GET", "/readyz").status == 503)
+        #expect(try bench.call("GET", "/nothing").status == 404)
+        #expect(try bench.call("GET", "/").status == 404)
+    }
+}

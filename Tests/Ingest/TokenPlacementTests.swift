@@ -1,0 +1,128 @@
+import Contracts
+import Service
+import Testing
+
+@testable import ingest
+
+/// Which run an activity's token is for.
+@Suite struct TokenPlacementTests {
+    private func token(_ message: Message?) -> ActivityToken? {
+        guard case .registration(let registration)? = message,
+            case .activityToken(let token) = registration.change
+        else { return nil }
+        return token
+    }
+
+    /// The runs of the tokens that were journalled, in order, whatever was taken meanwhile.
+    private func runs(_ bench: Bench) throws -> [Int64] {
+        var runs: [Int64] = []
+        while true {
+            let registrations = try bench.turn().registrations
+            guard !registrations.isEmpty else { return runs }
+            for registration in registrations {
+                guard case .activityToken(let token) = registration.change else { continue }
+                runs.append(token.run)
+                try bench.hear(.taken(.registration(sequence: registration.sequence, by: .tokenRegistry)))
+            }
+        }
+    }
+
+    @Test func `a token belongs to the run that runs`() throws {
+        let bench = try Bench()
+        try bench.start()
+        try bench.activityToken(Bench.tokA)
+        #expect(try runs(bench) == [1])
+    }
+
+    @Test func `a token for an id that does not run begins a run`() throws {
+        let bench = try Bench()
+        try bench.activityToken("<A1A1 a1a1>")
+        let sent = try bench.turn()
+        #expect(token(sent.first) == ActivityToken(token: "a1a1a1a1", activity: "ord-12", run: 1))
+        #expect(try bench.update().code == 200)
+        #expect(try bench.start().statusMessage == RunTests.running)
+        try bench.hear(.taken(.registration(sequence: 1, by: .tokenRegistry)))
+        #expect(try bench.turn().commands.map(\.run) == [1])
+    }
+
+    @Test func `while an end is not settled a token belongs to the run it ends`() throws {
+        let bench = try Bench()
+        try bench.start()
+        try bench.end()
+        try bench.activityToken(Bench.tokA)
+        try bench.hear(
+            .settled(
+                Settled(
+                    message: 2, revision: 1, counts: OutcomeCounts(), settledAtMilliseconds: bench.now.wall)))
+        try bench.activityToken(Bench.tokB, device: "dev-2")
+        #expect(try runs(bench) == [1, 4])
+    }
+
+    @Test func `a token of a run that is over is ignored, before and after a new start`() throws {
+        let bench = try Bench()
+        try bench.start()
+        try bench.activityToken(Bench.tokA)
+        try bench.end()
+        try bench.hear(
+            .settled(
+                Settled(
+                    message: 3, revision: 1, counts: OutcomeCounts(), settledAtMilliseconds: bench.now.wall)))
+        #expect(try bench.activityToken(Bench.tokA).code == 200)
+        try bench.start()
+        try bench.activityToken(Bench.tokB)
+        #expect(try bench.activityToken(Bench.tokA).code == 200)
+        #expect(try runs(bench) == [1, 4])
+        #expect(bench.logs.filter { $0.event == "token-ignored" }.count == 2)
+    }
+
+    @Test func `an empty token is told on, but not right after the first of a run`() throws {
+        let bench = try Bench()
+        try bench.start()
+        try bench.activityToken(Bench.tokA)
+        bench.advance(seconds: 9)
+        try bench.activityToken("")
+        #expect(try runs(bench) == [1], "the SDK ends the former activity")
+        bench.advance(seconds: 1)
+        try bench.activityToken("")
+        #expect(try runs(bench) == [1])
+    }
+
+    @Test func `the ten seconds are those of the device too`() throws {
+        let bench = try Bench()
+        try bench.start()
+        try bench.activityToken(Bench.tokA)
+        bench.advance(seconds: 60)
+        try bench.activityToken(Bench.tokB, device: "dev-2")
+        try bench.activityToken("", device: "dev-2")
+        #expect(try runs(bench) == [1, 1])
+        try bench.activityToken("", device: "dev-1")
+        #expect(try runs(bench) == [1])
+    }
+
+    @Test func `an empty token for nothing that runs is no fault and changes nothing`() throws {
+        let bench = try Bench()
+        #expect(try bench.activityToken("").code == 200)
+        #expect(try bench.activityToken("", "").code == 200)
+        #expect(try bench.turn().isEmpty)
+    }
+
+    @Test func `a token without an id names its own activity`() throws {
+        let bench = try Bench()
+        try bench.activityToken(Bench.tokA, "")
+        try bench.activityToken(Bench.tokB, "", device: "dev-2")
+        let sent = try bench.turn()
+        #expect(sent.map { token($0)?.run } == [1, 2])
+        #expect(token(sent.first)?.activity == Bench.tokA)
+        try bench.fcm(Bench.fcmUpdate)
+        try bench.hear(.taken(.registration(sequence: 1, by: .tokenRegistry)))
+        #expect(try bench.turn().commands.map(\.run) == [1])
+    }
+
+    @Test func `a token that moves to another id belongs there`() throws {
+        let bench = try Bench()
+        try bench.activityToken(Bench.tokA, "one")
+        try bench.activityToken(Bench.tokA, "two")
+        #expect(try runs(bench) == [1, 2])
+        #expect(try bench.journal.token(Bench.tokA, application: "AAAAA-00001")?.run == 2)
+    }
+}

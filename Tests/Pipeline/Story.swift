@@ -1,0 +1,156 @@
+import Contracts
+import Foundation
+
+@testable import ingest
+
+/// What servers and phones do in one simulation: activities begin, change and end, tokens rotate.
+final class Story {
+    /// One activity and what was told to the door about it.
+    final class Activity {
+        let name: String
+        let devices: [String]
+        var accepted: [Int: String] = [:]
+        var startAccepted = false
+        var endAccepted: Int?
+        var highestTried = 0
+
+        init(name: String, devices: [String]) {
+            self.name = name
+            self.devices = devices
+        }
+    }
+
+    let world: World
+    private(set) var activities: [Activity] = []
+    private(set) var codes: [String] = []
+    private(set) var unsettled: Set<String> = []
+    private(set) var settled: [String: [String: Any]] = [:]
+    private(set) var refused: [String] = []
+    private let seconds = 120
+
+    init(_ world: World) { self.world = world }
+
+    /// Plans everything; it happens while time passes.
+    func plan() {
+        let devices = (1...world.random.number(3...10)).map { "phone-\($0)" }
+        for device in devices { introduce(device) }
+        world.pushwoosh(
+            "createFilter",
+            ["auth": "k-test", "name": "all", "conditions": [["kind", "EQ", "phone"]], "operator": "AND"])
+        for number in 1...world.random.number(2...6) {
+            let chosen =
+                world.random.happens(0.4) ? devices : devices.filter { _ in world.random.happens(0.5) }
+            live(
+                Activity(name: "act-\(number)", devices: chosen.isEmpty ? [devices[0]] : chosen), all: devices
+            )
+        }
+    }
+
+    private func introduce(_ device: String) {
+        let token = world.phones.add(device)
+        world.pushwoosh(
+            "registerDevice",
+            [
+                "hwid": device, "device_type": 1, "os_version": "18.0", "push_token": "ab\(token)",
+                "tags": ["kind": "phone"],
+            ],
+            isRepeated: true)
+        world.pushwoosh(
+            "setActivityPushToStartToken", ["hwid": device, "activity_push_to_start_token": token],
+            isRepeated: true)
+    }
+
+    private func live(_ activity: Activity, all devices: [String]) {
+        activities.append(activity)
+        at(5...20) { self.start(activity, all: devices) }
+        let updates = world.random.number(1...25)
+        for _ in 1...updates { at(8...seconds) { self.update(activity) } }
+        for _ in 0...world.random.number(0...3) { at(20...seconds) { self.rotate(activity) } }
+        if world.random.happens(0.5) { at((seconds - 20)...seconds) { self.end(activity) } }
+    }
+
+    private func at(_ seconds: ClosedRange<Int>, _ act: @escaping () -> Void) {
+        world.plan(
+            .act(act),
+            inMilliseconds: Int64(
+                world.random.number((seconds.lowerBound * 1000)...(seconds.upperBound * 1000))))
+    }
+
+    private func start(_ activity: Activity, all devices: [String]) {
+        var notification: [String: Any] = [
+            "content": "Cooking", "title": activity.name, "live_activity_id": activity.name,
+            "live_activity": [
+                "event": "start", "content-state": ["n": 0], "attributes-type": "Order",
+                "attributes": ["activity": activity.name],
+            ],
+        ]
+        if activity.devices == devices {
+            notification["filter"] = "all"
+        } else {
+            notification["devices"] = activity.devices
+        }
+        call("startLiveActivity", notification) { code in
+            activity.startAccepted = true
+            activity.accepted[0] = code
+        } refused: {
+            guard !activity.startAccepted, self.world.faults.kill > 0 || self.world.faults.drop > 0 else {
+                return
+            }
+            self.world.plan(.act { self.start(activity, all: devices) }, inMilliseconds: 2_000)
+        }
+    }
+
+    private func update(_ activity: Activity) {
+        guard activity.endAccepted == nil else { return }
+        activity.highestTried += 1
+        let n = activity.highestTried
+        call("updateLiveActivity", state(activity, "update", n)) { activity.accepted[n] = $0 }
+    }
+
+    private func end(_ activity: Activity) {
+        activity.highestTried += 1
+        let n = activity.highestTried
+        call("updateLiveActivity", state(activity, "end", n)) { code in
+            activity.accepted[n] = code
+            activity.endAccepted = n
+        }
+    }
+
+    private func state(_ activity: Activity, _ event: String, _ n: Int) -> [String: Any] {
+        ["live_activity_id": activity.name, "live_activity": ["event": event, "content-state": ["n": n]]]
+    }
+
+    private func rotate(_ activity: Activity) {
+        guard let hwid = world.random.pick(activity.devices),
+            world.phones.shown[hwid]?[activity.name]?.token != nil,
+            let token = world.phones.rotate(hwid, activity.name, at: world.now.wall)
+        else { return }
+        world.register(hwid, activity.name, token)
+    }
+
+    private func call(
+        _ method: String, _ notification: [String: Any], accepted: @escaping (String) -> Void,
+        refused: @escaping () -> Void = {}
+    ) {
+        world.pushwoosh(method, ["auth": "k-test", "notifications": [notification]]) { status, response in
+            guard status == 200, let code = (response["Messages"] as? [String])?.first else {
+                self.refused.append("\(method) \(status)")
+                return refused()
+            }
+            self.codes.append(code)
+            self.unsettled.insert(code)
+            accepted(code)
+        }
+    }
+
+    /// Asks the door what has become of the accepted messages.
+    func ask() {
+        for code in unsettled.sorted() {
+            world.state(of: code) { state in
+                guard state["state"] as? String == "settled" else { return }
+                self.unsettled.remove(code)
+                self.settled[code] = state
+            }
+        }
+    }
+}

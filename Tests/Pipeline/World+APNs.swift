@@ -1,0 +1,79 @@
+import Contracts
+import Foundation
+import Service
+
+@testable import apns_gateway
+
+/// APNs takes pushes, answers them, or does not.
+extension World {
+    func orders(_ orders: [APNsOrder], of gateway: InstanceName) {
+        for case .request(let request) in orders { take(request, gateway) }
+    }
+
+    private func take(_ request: APNsRequest, _ gateway: InstanceName) {
+        let life = lives[gateway] ?? 0
+        let sentAt = now.monotonic
+        func tell(_ event: APNsEvent, inMilliseconds delay: Int) {
+            plan(.apns(event, to: gateway, life: life), inMilliseconds: Int64(delay))
+        }
+        if random.happens(faults.refuse) {
+            let (status, reason) =
+                random.pick([
+                    (500, "InternalServerError"), (503, "ServiceUnavailable"), (429, "TooManyRequests"),
+                ]) ?? (500, "")
+            tell(
+                .answered(request.id, APNsAnswer(status: status, reason: reason), sentAtMilliseconds: sentAt),
+                inMilliseconds: random.number(1...50))
+            return
+        }
+        let silent = random.happens(faults.silent)
+        if silent, random.happens(0.5) {
+            tell(
+                .unanswered(request.id, sentAtMilliseconds: sentAt),
+                inMilliseconds: Int(request.answerWithinMilliseconds))
+            return
+        }
+        let (arrival, activity) = arrival(request)
+        let verdict = phones.receive(arrival, activity: activity)
+        if let started = verdict.started { obtainToken(started.hwid, started.activity) }
+        guard !silent else {
+            tell(
+                .unanswered(request.id, sentAtMilliseconds: sentAt),
+                inMilliseconds: Int(request.answerWithinMilliseconds))
+            return
+        }
+        if verdict.status == 200 { phones.accepted(arrival) }
+        let answer = APNsAnswer(
+            status: verdict.status, reason: verdict.reason, timestampMilliseconds: verdict.timestamp)
+        tell(.answered(request.id, answer, sentAtMilliseconds: sentAt), inMilliseconds: random.number(1...50))
+    }
+
+    private func arrival(_ request: APNsRequest) -> (SimulatedPhones.Arrival, activity: String?) {
+        let object = (try? JSONSerialization.jsonObject(with: Data(request.body))) as? [String: Any]
+        let aps = object?["aps"] as? [String: Any] ?? [:]
+        let state = aps["content-state"] as? [String: Any] ?? [:]
+        let attributes = aps["attributes"] as? [String: Any]
+        let arrival = SimulatedPhones.Arrival(
+            at: now.wall, apnsID: request.apnsID, token: request.token, event: aps["event"] as? String ?? "",
+            n: state["n"] as? Int ?? -1, timestamp: Int64(aps["timestamp"] as? Int ?? 0),
+            priority: request.group.priority)
+        return (arrival, attributes?["activity"] as? String)
+    }
+
+    /// A phone gets the activity's token after a while and registers it, as an app does.
+    func obtainToken(_ hwid: String, _ activity: String) {
+        plan(
+            .act { [unowned self] in
+                guard let token = phones.rotate(hwid, activity, at: now.wall) else { return }
+                register(hwid, activity, token)
+            }, inMilliseconds: Int64(random.number(100...20_000)))
+    }
+
+    func register(_ hwid: String, _ activity: String, _ token: String) {
+        let request = ["hwid": hwid, "activity_id": activity, "activity_token": token]
+        pushwoosh("setActivityToken", request, isRepeated: true) { [unowned self] status, _ in
+            guard status >= 500 else { return }
+            plan(.act { [unowned self] in register(hwid, activity, token) }, inMilliseconds: 1_000)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Contracts
+import Foundation
+import Service
+
+@testable import ingest
+
+/// Servers and phones call the door.
+extension World {
+    func send(_ call: Call) {
+        guard let ingest, ingest.isAlive else {
+            if call.isRepeated { plan(.call(call), inMilliseconds: 500) }
+            return
+        }
+        nextCall += 1
+        calls[nextCall] = call
+        let number = nextCall
+        ingest.deliver(
+            .request(
+                HTTPCall(
+                    id: number, method: call.method, path: call.path,
+                    headers: [.init(name: "Authorization", value: "Bearer k-test")],
+                    body: Array(call.body.utf8))))
+        guard call.isRepeated else { return }
+        // A phone tries again when it gets no answer.
+        plan(
+            .act { [unowned self] in if let lost = calls.removeValue(forKey: number) { send(lost) } },
+            inMilliseconds: 3_000)
+    }
+
+    func replies(_ outputs: [IngestOutput]) {
+        for case .reply(let reply) in outputs {
+            guard let call = calls.removeValue(forKey: reply.id) else { continue }
+            let object = (try? JSONSerialization.jsonObject(with: Data(reply.body))) as? [String: Any] ?? [:]
+            call.answered(reply.status, object)
+        }
+    }
+
+    /// Calls a Pushwoosh method; `answered` gets the `status_code` and the `response`.
+    func pushwoosh(
+        _ method: String, _ request: [String: Any], isRepeated: Bool = false,
+        answered: @escaping (Int, [String: Any]) -> Void = { _, _ in }
+    ) {
+        var request = request
+        request["application"] = World.application
+        let data = (try? JSONSerialization.data(withJSONObject: ["request": request])) ?? Data()
+        send(
+            Call(
+                path: ["json", "1.3", method], body: String(decoding: data, as: UTF8.self),
+                isRepeated: isRepeated
+            ) {
+                status, body in
+                let code = body["status_code"] as? Int ?? status
+                // The door was busy: a phone comes again.
+                answered(code, body["response"] as? [String: Any] ?? [:])
+            })
+    }
+
+    /// Asks for a message's state; `answered` gets the body.
+    func state(of code: String, answered: @escaping ([String: Any]) -> Void) {
+        send(
+            Call(method: "GET", path: ["v1", "messages", code], body: "", isRepeated: false) { answered($1) })
+    }
+}

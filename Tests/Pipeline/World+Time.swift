@@ -1,0 +1,107 @@
+import Contracts
+import Foundation
+import Service
+
+@testable import apns_gateway
+@testable import ingest
+
+/// Time passes: what is due happens, and each process that has something to do makes a round.
+extension World {
+    /// Lets time pass until a condition holds or so many seconds are over.
+    ///
+    /// - Returns: whether the condition holds.
+    @discardableResult
+    func run(seconds: Double, until isDone: () -> Bool = { false }) throws -> Bool {
+        let end = now.wall + Int64(seconds * 1000)
+        while now.wall < end {
+            try happen()
+            for process in processes where process.isAlive && isDue(process) { try round(of: process) }
+            if isDone() { return true }
+            advance(to: end)
+        }
+        return isDone()
+    }
+
+    private func isDue(_ process: any SimulatedProcess) -> Bool {
+        process.hasInput || process.dueInMilliseconds(at: now).map { $0 <= 0 } ?? false
+    }
+
+    private func advance(to end: Int64) {
+        guard !processes.contains(where: { $0.isAlive && isDue($0) }) else {
+            // A round takes its time, so that a core that asks for turn after turn cannot stop the clock.
+            now = now.advanced(byMilliseconds: 1)
+            return
+        }
+        let dues = processes.filter(\.isAlive).compactMap { $0.dueInMilliseconds(at: now) }.map {
+            now.wall + $0
+        }
+        let next = min(end, dues.min() ?? end, agenda.nextAt ?? end)
+        now = now.advanced(byMilliseconds: max(1, next - now.wall))
+    }
+
+    private func happen() throws {
+        for happening in agenda.takeDue(at: now.wall) {
+            switch happening {
+            case .arrival(let parcel, let instance): process(instance)?.deliver(parcel)
+            case .apns(let event, let instance, let life):
+                if lives[instance] == life { gateways[instance]?.deliver(event) }
+            case .restart(let instance): if let process = process(instance) { try startProcess(process) }
+            case .call(let call): send(call)
+            case .act(let act): try act()
+            }
+        }
+    }
+
+    func process(_ instance: InstanceName) -> (any SimulatedProcess)? {
+        processes.first { $0.instance == instance }
+    }
+
+    func startProcess(_ process: any SimulatedProcess) throws {
+        lives[process.instance, default: 0] += 1
+        try process.start(epoch: Int64(random.next() >> 11), at: now)
+    }
+
+    private func round(of process: any SimulatedProcess) throws {
+        let point = random.happens(faults.kill) ? random.pick(KillPoint.allCases) : nil
+        let round = try process.round(at: now, kill: point)
+        logs += round.logs.map {
+            "\(process.instance) \($0.event) \($0.fields.map { "\($0.name)=\($0.value)" })"
+        }
+        if let hello = round.hello {
+            let neighbours = process.instance.service.neighbours
+            for other in processes where other.isAlive && neighbours.contains(other.instance.service) {
+                carry(hello, from: process.instance, to: other.instance)
+            }
+        }
+        for (instance, parcel) in round.parcels { carry(parcel, from: process.instance, to: instance) }
+        if point != nil { try died(process) }
+    }
+
+    private func died(_ process: any SimulatedProcess) throws {
+        kills += 1
+        lives[process.instance, default: 0] += 1
+        process.kill()
+        plan(.restart(process.instance), inMilliseconds: Int64(random.number(50...8_000)))
+    }
+
+    /// Kills a process between two rounds; it starts again within seconds.
+    func kill(_ instance: InstanceName) throws {
+        guard let process = process(instance), process.isAlive else { return }
+        try died(process)
+    }
+
+    func plan(_ happening: Happening, inMilliseconds delay: Int64) {
+        agenda.add(happening, at: now.wall + max(delay, 0))
+    }
+
+    /// The network: in order and whole between two living instances, unless a fault says otherwise.
+    private func carry(_ parcel: Parcel, from: InstanceName, to: InstanceName) {
+        guard !random.happens(faults.drop) else { return }
+        let late = random.happens(faults.late)
+        let delay = late ? Int64(random.number(5...2_000)) : 1
+        plan(.arrival(parcel, to: to), inMilliseconds: delay)
+        if random.happens(faults.double) {
+            plan(.arrival(parcel, to: to), inMilliseconds: Int64(random.number(1...2_000)))
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Contracts
+import Service
+import Testing
+
+@testable import token_registry
+
+@Suite struct `The hand-over` {
+    @Test func `marks a row with its attempt and the time it may stay unsent`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        harness.apns = { _ in nil }
+        let update = try harness.update(run, "{}")
+        let row = try #require(try harness.row(update))
+        #expect(row.state == .handedOver)
+        #expect(row.attempt == 1)
+        #expect(row.sendBefore == Harness.epoch + 30_000)
+        #expect(harness.sent.first?.target.sendBeforeMilliseconds == row.sendBefore)
+        #expect(harness.core.nextTurnMilliseconds(after: harness.now).map { $0 > 30_000 } ?? true)
+    }
+
+    @Test func `groups the targets of one push`() throws {
+        let harness = try Harness()
+        let run = try harness.joined(Token.number(0), "dev-0")
+        for n in 1..<10 { try harness.activityToken(Token.number(n), run: run, "dev-\(n)") }
+        harness.forgetEffects()
+        try harness.update(run, "{\"n\":1}", alert: "\"a\"")
+        let targets = harness.messages.compactMap {
+            if case .targets(let targets) = $0 { targets } else { nil }
+        }
+        #expect(targets.map(\.targets.count) == [10])
+        #expect(targets.first?.payload.alert == Array("\"a\"".utf8))
+    }
+
+    @Test func `gives single recipients their turn while a fan-out goes`() throws {
+        var limits = Limits()
+        limits.rowsPerTurn = 40
+        limits.rowsPerRound = 20
+        limits.fanOutMin = 10
+        let harness = try Harness(limits: limits)
+        let crowd = (0..<200).map { "dev-\($0)" }
+        for (n, device) in crowd.enumerated() { try harness.startToken(Token.number(n), device) }
+        let single = try harness.joined(Token.a, "single", activity: "x")
+        harness.room = Room(places: [], settledServices: [])
+        try harness.start(crowd)
+        try harness.update(single, "{\"single\":1}")
+        harness.room = .boundless()
+        try harness.settle()
+        let place = try #require(harness.states.firstIndex(of: "{\"single\":1}"))
+        #expect(place <= 60)
+        #expect(harness.sent.count == 201)
+    }
+
+    @Test func `shares the turns between fan-outs`() throws {
+        var limits = Limits()
+        limits.rowsPerTurn = 40
+        limits.rowsPerRound = 20
+        limits.fanOutMin = 10
+        let harness = try Harness(limits: limits)
+        harness.room = Room(places: [], settledServices: [])
+        for (name, state) in [("a", "1"), ("b", "2")] {
+            let crowd = (0..<100).map { "\(name)-\($0)" }
+            for (n, device) in crowd.enumerated() {
+                try harness.startToken(Token.number(n) + name + name, device)
+            }
+            try harness.start(crowd, state: state)
+        }
+        harness.room = .boundless()
+        try harness.settle()
+        let firstHundred = harness.states.prefix(100)
+        #expect(abs(firstHundred.filter { $0 == "1" }.count - 50) <= 20)
+    }
+
+    @Test func `sends no more than the limiter has room for`() throws {
+        let harness = try Harness()
+        let crowd = (0..<100).map { "dev-\($0)" }
+        for (n, device) in crowd.enumerated() { try harness.startToken(Token.number(n), device) }
+        harness.room = .targets(30)
+        harness.forgetEffects()
+        harness.apns = { _ in nil }
+        let command = harness.command(.start, audience: .devices(crowd))
+        let batch = Batch(
+            pass: Pass(epoch: 2, number: 1), index: 0, last: true, recipients: crowd, command: command)
+        try harness.input(.message(.batch(batch), from: Harness.segmenter))
+        try harness.input(.turn(harness.room))
+        let targets = harness.messages.compactMap {
+            if case .targets(let targets) = $0 { targets } else { nil }
+        }
+        #expect(targets.map(\.targets.count).reduce(0, +) == 15)
+        #expect(harness.core.nextTurnMilliseconds(after: harness.now) != 0, "it waits for room, not for time")
+    }
+
+    @Test func `waits until the limiters are settled`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        harness.room = Room(
+            places: [.init(instance: InstanceName(.rateLimiter), windows: Windows())], settledServices: [])
+        try harness.update(run, "{}")
+        #expect(harness.sent.isEmpty)
+        harness.room = .boundless()
+        try harness.settle()
+        #expect(harness.sent.count == 1)
+    }
+
+    @Test func `treats a bounded number of rows in a turn`() throws {
+        let harness = try Harness(limits: Limits(rowsPerTurn: 50))
+        let crowd = (0..<200).map { "dev-\($0)" }
+        for (n, device) in crowd.enumerated() { try harness.startToken(Token.number(n), device) }
+        let command = harness.command(.start, audience: .devices(crowd))
+        let batch = Batch(
+            pass: Pass(epoch: 2, number: 1), index: 0, last: true, recipients: crowd, command: command)
+        try harness.input(.message(.batch(batch), from: Harness.segmenter))
+        harness.forgetEffects()
+        try harness.input(.turn(harness.room))
+        let targets = harness.messages.compactMap {
+            if case .targets(let targets) = $0 { targets } else { nil }
+        }
+        #expect(targets.map(\.targets.count) == [50])
+        #expect(harness.core.nextTurnMilliseconds(after: harness.now) == 0)
+    }
+
+    @Test func `names queues by integers that can be read back`() {
+        let places: [Place] = [
+            .single(application: 1, .production), .single(application: 1, .sandbox),
+            .single(application: 900, .sandbox), .fanOut(message: 1, .production),
+            .fanOut(message: 1, .sandbox), .fanOut(message: 1 << 50, .production),
+        ]
+        #expect(places.map { Place($0.number) } == places)
+        #expect(Set(places.map(\.number)).count == places.count)
+        #expect(Place(Place.handedOver) == nil)
+        #expect(!places.map(\.number).contains(Place.handedOver))
+    }
+}
