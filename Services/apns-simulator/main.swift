@@ -10,10 +10,10 @@ func run(_ arguments: [String], _ logger: Logger) -> Int32 {
             writeToStandardOutput(Array((options.showsHelp ? Help.text : Help.version).utf8))
             return 0
         }
-        let stop = StopSignal()
+        let signals = Signals()
         let server = try SimulatorServer(options)
         server.announce(on: Logger(service: logger.service, sink: writeToStandardOutput))
-        server.run(with: [stop], timeoutMilliseconds: .max / 2) { stop.hasCome }
+        server.run(with: [signals], timeoutMilliseconds: .max / 2) { signals.take().contains(.stop) }
         server.close()
         return 0
     } catch let faults as SimulatorOptions.Faults {

@@ -70,7 +70,7 @@ extension Runner {
         _ context: ServiceContext, _ options: Options, _ environment: [String: String]
     ) throws -> ExitCode {
         let logger = context.logger
-        let signals = try start("signals") { () throws(SystemError) in try Signals() }
+        let signals = Signals()
         let endpoint = try makeEndpoint(context)
         let lock = try takeLock(endpoint)
         let admin = try AdminDoor(

@@ -36,7 +36,8 @@ struct LiveActivityCallTests {
     }
 
     @Test(arguments: [
-        (["--filter", "f"], LiveActivityCall.Audience.filter("f")), (["--devices", "a,b"], .devices(["a", "b"])),
+        (["--filter", "f"], LiveActivityCall.Audience.filter("f")),
+        (["--devices", "a,b"], .devices(["a", "b"])),
         (["--users", "u"], .users(["u"])),
     ])
     func `send makes a call of its options`(words: [String], audience: LiveActivityCall.Audience) throws {

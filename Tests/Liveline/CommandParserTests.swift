@@ -5,7 +5,9 @@ import Testing
 
 struct CommandParserTests {
     private func up(_ words: String...) throws -> UpCommand {
-        guard case .command(let command) = try UpCommand.parse(words) else { throw CommandFailure(.software, "help") }
+        guard case .command(let command) = try UpCommand.parse(words) else {
+            throw CommandFailure(.software, "help")
+        }
         return command
     }
 
@@ -25,7 +27,10 @@ struct CommandParserTests {
     }
 
     @Test func `a list is joined from commas and repeats`() throws {
-        #expect(try up("--only", "ingest,segmenter", "--only", "rate-limiter").only == ["ingest", "segmenter", "rate-limiter"])
+        #expect(
+            try up("--only", "ingest,segmenter", "--only", "rate-limiter").only == [
+                "ingest", "segmenter", "rate-limiter",
+            ])
     }
 
     @Test func `nothing given leaves the defaults`() throws {
@@ -62,10 +67,12 @@ struct CommandParserTests {
 
     @Test func `all faults come at once`() {
         #expect(faults(UpCommand.self, ["--what", "--drain", "x"]).count == 2)
-        #expect(faults(SendCommand.self, ["start"]) == [
-            "--activity: missing", "--state: missing", "--filter, --devices, --users: one of them is needed",
-            "--type: missing",
-        ])
+        #expect(
+            faults(SendCommand.self, ["start"]) == [
+                "--activity: missing", "--state: missing",
+                "--filter, --devices, --users: one of them is needed",
+                "--type: missing",
+            ])
     }
 
     @Test(arguments: [
@@ -81,7 +88,8 @@ struct CommandParserTests {
     }
 
     @Test(arguments: [
-        (["create"], ["create: a number of phones is expected"]), (["create", "x"], ["create: a number of phones is expected"]),
+        (["create"], ["create: a number of phones is expected"]),
+        (["create", "x"], ["create: a number of phones is expected"]),
         (["create", "3"], []), ([], []), (["show"], []), (["rotate"], ["rotate: a hardware id is expected"]),
         (["dismiss", "p"], ["--activity: missing"]), (["show", "p", "q"], ["q: unexpected"]),
     ])

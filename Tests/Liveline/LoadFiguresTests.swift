@@ -5,7 +5,10 @@ import Testing
 @testable import liveline
 
 struct OpenLoopTests {
-    @Test(arguments: [(1, 0, 0), (1, 3, 3_000_000), (500, 1, 2_000), (500, 500, 1_000_000), (3, 1, 333_333), (3, 3, 1_000_000)])
+    @Test(arguments: [
+        (1, 0, 0), (1, 3, 3_000_000), (500, 1, 2_000), (500, 500, 1_000_000), (3, 1, 333_333),
+        (3, 3, 1_000_000),
+    ])
     func `sends are due by the clock`(rate: Int64, number: Int64, due: Int64) {
         #expect(OpenLoop(rate: rate, count: 1_000).dueMicroseconds(number) == due)
     }
@@ -81,9 +84,11 @@ struct SendLogTests {
         log.answered(1, .refused("no"), wallMicroseconds: 0)
         log.answered(2, .busy("later"), wallMicroseconds: 0)
         log.answered(3, .unknown("gone"), wallMicroseconds: 0)
-        #expect(log.answers == SendLog.Answers(
-            accepted: 0, refused: 2, busy: 1, unknown: 1,
-            reasons: ["refused: no", "busy: later", "no answer: gone"]))
+        #expect(
+            log.answers
+                == SendLog.Answers(
+                    accepted: 0, refused: 2, busy: 1, unknown: 1,
+                    reasons: ["refused: no", "busy: later", "no answer: gone"]))
         #expect(log.newestAccepted == [:])
         #expect(log.answerMicroseconds == [])
     }
@@ -148,12 +153,17 @@ struct LoadReportTests {
         outcomes.delivered = 18_000
         outcomes.superseded = 12_000
         return LoadReport(
-            scenario: "orders", parameters: [("activities", 5_000), ("rate", 500)], seconds: 61.25, sent: 30_000,
-            answers: SendLog.Answers(accepted: 29_999, refused: 0, busy: 1, unknown: 0, reasons: ["busy: later"]),
-            outcomes: outcomes, settled: 29_999, unsettled: 0, pushes: 18_000, unseen: ["inThePast": 2], missing: 0,
+            scenario: "orders", parameters: [("activities", 5_000), ("rate", 500)], seconds: 61.25,
+            sent: 30_000,
+            answers: SendLog.Answers(
+                accepted: 29_999, refused: 0, busy: 1, unknown: 0, reasons: ["busy: later"]),
+            outcomes: outcomes, settled: 29_999, unsettled: 0, pushes: 18_000, repeated: 1,
+            unseen: ["inThePast": 2], missing: 0,
             lateness: Spread([0, 100]), answerTimes: Spread([1_000, 2_000]), arrivalTimes: Spread([5_000]),
             usage: ServiceUsage(
-                lines: Deployment.goingDown.map { .init(service: $0, cpuSeconds: 0.09, residentBytes: 20 * 1_048_576) }))
+                lines: Deployment.goingDown.map {
+                    .init(service: $0, cpuSeconds: 0.09, residentBytes: 20 * 1_048_576)
+                }))
     }
 
     @Test func `processor time is shared out to the pushes`() throws {
@@ -171,7 +181,8 @@ struct LoadReportTests {
         #expect(lines.first == "orders: activities 5,000, rate 500; 61.3 s")
         for line in [
             "sent         30,000  delivered        18,000", "accepted     29,999  superseded       12,000",
-            "HTTP request to APNs      1  5.00  5.00  5.00  5.00", "all five         0.45         25.0", "busy: later",
+            "HTTP request to APNs      1  5.00  5.00  5.00  5.00", "all five         0.45         25.0",
+            "busy: later",
             "phones did not show 2 updates: inThePast",
         ] { #expect(lines.contains(line), "\(line)\n\(report.text)") }
     }

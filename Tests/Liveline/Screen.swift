@@ -14,7 +14,8 @@ final class Screen: Sendable {
     var console: Console {
         Console(
             output: { line in self.lines.withLock { $0.output.append(Self.text(line)) } },
-            remarks: { line in self.lines.withLock { $0.remarks.append(Self.text(line)) } }, isWatched: isWatched)
+            remarks: { line in self.lines.withLock { $0.remarks.append(Self.text(line)) } },
+            isWatched: isWatched)
     }
 
     var output: [String] { lines.withLock { $0.output } }

@@ -34,7 +34,8 @@ struct SubcommandsTests {
 
     @Test func `faults are remarks with the command's name`() {
         #expect(run("check") == 64)
-        #expect(screen.remarks == ["liveline check: FILE: missing", "liveline check: --help shows what it takes"])
+        #expect(
+            screen.remarks == ["liveline check: FILE: missing", "liveline check: --help shows what it takes"])
     }
 
     @Test func `the version is one line`() {

@@ -21,7 +21,9 @@ struct SupervisorTests {
         _ scripts: [(name: String, script: String)], _ settings: SupervisionSettings = SupervisionSettings()
     ) -> Supervisor {
         let plans = scripts.map { ChildPlan(name: $0.name, path: "/bin/sh", arguments: ["-c", $0.script]) }
-        return Supervisor(plans, environment: ["PATH": "/usr/bin:/bin"], settings: settings) { [log] in log.append($0) }
+        return Supervisor(plans, environment: ["PATH": "/usr/bin:/bin"], settings: settings) { [log] in
+            log.append($0)
+        }
     }
 
     private func run(_ supervisor: Supervisor, until condition: () -> Bool) {
@@ -44,7 +46,9 @@ struct SupervisorTests {
         let supervisor = supervisor(["a", "b", "c"].map(obedient))
         run(supervisor) { log.of(" runs\n").count == 3 }
         #expect(supervisor.isReady)
-        #expect(log.of("liveline info ready services=\"a,b,c\"").count + log.of("liveline info ready services=a,b,c").count == 1)
+        #expect(
+            log.of("liveline info ready services=\"a,b,c\"").count
+                + log.of("liveline info ready services=a,b,c").count == 1)
         supervisor.stop()
         run(supervisor) { supervisor.isOver }
         #expect(log.of(" stops\n") == ["a stops\n", "b stops\n", "c stops\n"])
@@ -61,7 +65,8 @@ struct SupervisorTests {
     }
 
     @Test func `lines are passed on whole, whichever way they were written`() {
-        let script = "for i in 1 2 3 4 5; do printf a; printf 'b%s\\n' $i; printf 'error %s\\n' $i >&2; done; printf end"
+        let script =
+            "for i in 1 2 3 4 5; do printf a; printf 'b%s\\n' $i; printf 'error %s\\n' $i >&2; done; printf end"
         let supervisor = supervisor([("x", script)])
         run(supervisor) { log.of("liveline warning ended").count >= 1 }
         stop(supervisor)
@@ -78,7 +83,8 @@ struct SupervisorTests {
 
     @Test func `one that does not stop in time is killed`() {
         let settings = SupervisionSettings(drainMilliseconds: 100)
-        let supervisor = supervisor([("deaf", "trap '' TERM; echo runs; while :; do sleep 0.01; done")], settings)
+        let supervisor = supervisor(
+            [("deaf", "trap '' TERM; echo runs; while :; do sleep 0.01; done")], settings)
         run(supervisor) { log.of("runs\n").count == 1 }
         supervisor.stop()
         run(supervisor) { supervisor.isOver }

@@ -14,7 +14,9 @@ enum Subcommands {
 
     /// Does what a command line asks for.
     ///
-    /// - Parameter arguments: the words behind the program's name.
+    /// - Parameters:
+    ///   - arguments: the words behind the program's name.
+    ///   - console: where results and remarks go.
     /// - Returns: how the process ends.
     static func run(_ arguments: [String], on console: Console) -> Int32 {
         guard let name = arguments.first else {

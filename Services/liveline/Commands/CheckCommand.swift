@@ -26,11 +26,12 @@ struct CheckCommand: Subcommand {
     func run(on console: Console) throws(CommandFailure) -> Verdict {
         var options = Options()
         options.configurationPath = file
-        let read = try ConfigurationFile.read(options)
-        for warning in read.warnings { console.say("warning: \(warning)") }
-        let faults = NamedFiles(read.configuration).faults
+        let (read, found) = ConfigurationFile.check(options)
+        for warning in read?.warnings ?? [] { console.say("warning: \(warning)") }
+        let faults = found + (read.map { NamedFiles($0.configuration).faults } ?? [])
         guard faults.isEmpty else { throw CommandFailure(.configuration, faults) }
-        console.say("\(file ?? ""): in order, \(read.configuration.applications.count) applications")
+        let count = read?.configuration.applications.count ?? 0
+        console.say("\(file ?? ""): in order, \(count) application\(count == 1 ? "" : "s")")
         return .good
     }
 }

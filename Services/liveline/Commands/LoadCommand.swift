@@ -14,7 +14,7 @@ struct LoadCommand: DoorCaller, ControlCaller {
     var drill: String?
     var configurationFile: String?
     var runDirectory: String?
-    var bundleID = TrialSetup.bundleID
+    var app = LoadApp()
     var connections = 64
     var jsonFile: String?
 
@@ -45,7 +45,10 @@ struct LoadCommand: DoorCaller, ControlCaller {
 
     private static var runningOptions: [CommandOption<LoadCommand>] {
         [
-            .text("--bundle", "ID", "the application's bundle id (\(TrialSetup.bundleID))", \.bundleID),
+            .text(
+                "--device-token", "TOKEN", "what the app calls with (that of `liveline up --simulator`)",
+                \.app.deviceToken),
+            .text("--bundle", "ID", "the application's bundle id (\(TrialSetup.bundleID))", \.app.bundleID),
             .text(
                 "--config", "FILE", "configuration of the running services, for their processor time",
                 \.configurationFile),
@@ -103,7 +106,7 @@ struct LoadCommand: DoorCaller, ControlCaller {
         try own.waitUntilReady(loop)
         progress.say("ready: \(own.door.url), simulator \(own.control.url)")
         return try LoadRun(
-            parameters, door: own.door, control: own.control, bundleID: bundleID,
+            parameters, door: own.door, control: own.control, app: app,
             configuration: own.running.deployment.configuration, loop: loop, progress: progress,
             supervisor: own.running.supervisor
         ).run()
@@ -113,10 +116,12 @@ struct LoadCommand: DoorCaller, ControlCaller {
         var options = Options()
         options.configurationPath = configurationFile
         options.runDirectory = runDirectory
-        let interruption = try Interruption()
-        let loop = CallLoop(connectionsMax: connections, with: [interruption]) { interruption.failure }
+        let interruption = Interruption()
+        let loop = CallLoop(connectionsMax: connections, with: [interruption.signals]) {
+            interruption.failure
+        }
         return try LoadRun(
-            parameters, door: door, control: control, bundleID: bundleID,
+            parameters, door: door, control: control, app: app,
             configuration: try ConfigurationFile.read(options).configuration, loop: loop, progress: progress
         ).run()
     }

@@ -15,6 +15,7 @@ struct PhonesCommand: ControlCaller {
     var operand: String?
     var application = TrialSetup.application
     var bundleID = TrialSetup.bundleID
+    var deviceToken = TrialSetup.deviceToken
     var prefix = "phone-"
     var tags: String?
     var types: [String] = []
@@ -31,6 +32,10 @@ struct PhonesCommand: ControlCaller {
             .text(
                 "--application", "CODE", "create: the application (\(TrialSetup.application))", \.application),
             .text("--bundle", "ID", "create: its bundle id (\(TrialSetup.bundleID))", \.bundleID),
+            .text(
+                "--device-token", "TOKEN",
+                "create: what the app calls with (that of `liveline up --simulator`)",
+                \.deviceToken),
             .text("--tags", "JSON", "create: tags; {n} stands for the phone's number", \.tags),
             .list(
                 "--types", "A,B", "create: attributes types of the app (\(TrialSetup.attributesType))",
@@ -91,6 +96,7 @@ struct PhonesCommand: ControlCaller {
                 phones.member("prefix", prefix)
                 phones.member("application", application)
                 phones.member("bundleId", bundleID)
+                phones.member("deviceToken", deviceToken)
                 phones.member("attributesTypes", types.isEmpty ? [TrialSetup.attributesType] : types)
                 if let tags { phones.member("tags", tags) }
                 if let system { phones.member("osVersion", system) }

@@ -60,7 +60,7 @@ struct UpCommand: Subcommand {
         let running = try RunningDeployment(
             deployment, settings: SupervisionSettings(drainMilliseconds: drainSeconds * 1_000),
             sink: console.remarks)
-        try Self.watch(running)
+        Self.watch(running.supervisor)
         if let failure = running.failure { throw failure }
         return .good
     }
@@ -96,15 +96,16 @@ struct UpCommand: Subcommand {
             """)
     }
 
-    private static func watch(_ running: RunningDeployment) throws(CommandFailure) {
-        let supervisor = running.supervisor
-        do throws(ProcessError) {
-            let signals = try SignalWatch([.terminate, .interrupt, .hangUp]) { signal in
-                if signal == .hangUp { supervisor.send(.hangUp) } else { supervisor.stop() }
+    private static func watch(_ supervisor: Supervisor) {
+        let signals = Signals()
+        Poller(supervisor.members + [signals]).run(timeoutMilliseconds: .max / 4) {
+            for request in signals.take() {
+                switch request {
+                case .stop: supervisor.stop()
+                case .reload: supervisor.send(.hangUp)
+                }
             }
-            Poller(supervisor.members + [signals]).run(timeoutMilliseconds: .max / 4) { supervisor.isOver }
-        } catch {
-            throw CommandFailure(.unavailable, "\(error)")
+            return supervisor.isOver
         }
     }
 }

@@ -54,6 +54,7 @@ struct Demo {
             phone.member("hwid", name)
             phone.member("application", door.application)
             phone.member("bundleId", TrialSetup.bundleID)
+            phone.member("deviceToken", TrialSetup.deviceToken)
             phone.member("attributesTypes", [TrialSetup.attributesType])
             phone.object("tags") {
                 $0.member("level", Self.filter)

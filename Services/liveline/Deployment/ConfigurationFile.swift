@@ -7,10 +7,19 @@ enum ConfigurationFile {
     ///
     /// - Throws: `CommandFailure` with everything that is wrong.
     static func read(_ options: Options) throws(CommandFailure) -> ReadConfiguration {
+        let (read, faults) = check(options)
+        guard let read, faults.isEmpty else { throw CommandFailure(.configuration, faults) }
+        return read
+    }
+
+    /// Reads it as far as it can be read.
+    ///
+    /// - Returns: what could be read, and everything that is wrong.
+    static func check(_ options: Options) -> (read: ReadConfiguration?, faults: [String]) {
         do throws(ConfigurationFaults) {
-            return try Configuration.read(options, environment: ProcessInfo.processInfo.environment)
+            return (try Configuration.read(options, environment: ProcessInfo.processInfo.environment), [])
         } catch {
-            throw CommandFailure(.configuration, error.faults.map(\.description))
+            return (error.readable, error.faults.map(\.description))
         }
     }
 }

@@ -12,6 +12,8 @@ struct TrialSetup: Sendable {
     static let bundleID = "com.example.orders"
     /// The token that servers call with.
     static let apiToken = "k-demo"
+    /// The token that phones call with.
+    static let deviceToken = "d-demo"
     /// The type of its Live Activity.
     static let attributesType = "OrderAttributes"
     private static let teamID = "TEAM123456"
@@ -76,6 +78,7 @@ struct TrialSetup: Sendable {
         writer.member("bundleId", Self.bundleID)
         writer.member("firebaseProject", "demo")
         writer.member("apiTokens", [Self.apiToken])
+        writer.member("deviceTokens", [Self.deviceToken])
         writer.array("keys") {
             $0.object {
                 $0.member("teamId", Self.teamID)

@@ -29,12 +29,20 @@ final class ArrivalFeed: Pollable {
     /// How many updates phones did not show, by the simulator's word for why.
     private(set) var unseen: [String: Int] = [:]
 
-    /// - Parameter next: the number of the first arrival that matters.
+    /// Asks in the first turn of the loop.
+    ///
+    /// - Parameters:
+    ///   - client: where calls are made.
+    ///   - control: the simulator.
+    ///   - next: the number of the first arrival that matters.
+    ///   - take: takes each arrival of an update.
     init(_ client: HTTPClient, _ control: SimulatorControl, next: Int64, take: @escaping (Arrival) -> Void) {
         (self.client, self.control, self.next, self.take) = (client, control, next, take)
     }
 
     /// The number that the simulator's next arrival will have.
+    ///
+    /// - Throws: `CommandFailure` if the simulator does not tell.
     static func newest(_ control: SimulatorControl, _ loop: CallLoop) throws(CommandFailure) -> Int64 {
         let answer = try loop.call(control.get("/arrivals?limit=1"))
         guard let newest = try SimulatorControl.read(answer)["newest"]?.int64 else {

@@ -53,6 +53,7 @@ final class CallLoop {
     ///
     /// - Parameters:
     ///   - count: how many.
+    ///   - atOnce: how many are under way at a time.
     ///   - request: makes one, by its number.
     ///   - take: takes the answer of one.
     /// - Throws: `CommandFailure` if the loop is to end early, or what `take` throws.

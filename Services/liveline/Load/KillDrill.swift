@@ -9,9 +9,13 @@ final class KillDrill: Pollable {
     private let progress: Progress
     private(set) var killed = 0
 
+    /// Begins now.
+    ///
     /// - Parameters:
+    ///   - supervisor: who starts them again.
     ///   - names: the services in the order in which they are killed.
     ///   - durationMilliseconds: the time over which the kills are spread.
+    ///   - progress: where each kill is told.
     init(_ supervisor: Supervisor, names: [String], durationMilliseconds: Int64, progress: Progress) {
         self.supervisor = supervisor
         self.names = names

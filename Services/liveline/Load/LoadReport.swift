@@ -15,6 +15,8 @@ struct LoadReport: Sendable, Equatable {
     var unsettled: Int
     /// Updates that the simulator accepted from the first send on.
     var pushes: Int
+    /// Of those, the ones beyond one for each phone and message.
+    var repeated: Int
     /// Of those, the ones that phones did not show, by the simulator's word for why.
     var unseen: [String: Int]
     /// Activities whose newest state did not reach all of their phones in time.
@@ -38,7 +40,7 @@ struct LoadReport: Sendable, Equatable {
 extension LoadReport {
     /// What people read.
     var text: String {
-        [head, counts.text, times.text, services.text, verdicts.joined(separator: "\n")]
+        [head, counts.text, times.text, services?.text ?? "", verdicts.joined(separator: "\n")]
             .filter { !$0.isEmpty }.joined(separator: "\n\n")
     }
 
@@ -54,7 +56,10 @@ extension LoadReport {
             ("busy", answers.busy),
             ("no answer", answers.unknown), ("settled", settled), ("not settled", unsettled),
         ]
-        let deliveries = Outcome.allCases.map { ($0.rawValue, outcomes[$0]) } + [("pushes accepted", pushes)]
+        let deliveries =
+            Outcome.allCases.map { ($0.rawValue, outcomes[$0]) } + [
+                ("pushes accepted", pushes), ("sent twice", repeated),
+            ]
         for row in 0..<max(messages.count, deliveries.count) {
             let left = row < messages.count ? [messages[row].0, Numbers.grouped(messages[row].1)] : ["", ""]
             let right = row < deliveries.count ? [deliveries[row].0, Numbers.grouped(deliveries[row].1)] : []
@@ -78,7 +83,8 @@ extension LoadReport {
         [("sent late by", lateness), ("HTTP answer", answerTimes), ("HTTP request to APNs", arrivalTimes)]
     }
 
-    private var services: Table {
+    private var services: Table? {
+        guard !usage.lines.isEmpty else { return nil }
         var table = Table([("service", .left), ("CPU s", .right), ("CPU µs/push", .right), ("MB", .right)])
         for line in usage.lines {
             let share = pushes > 0 ? Numbers.fixed(line.cpuSeconds * 1_000_000 / Double(pushes), 1) : "-"
@@ -120,6 +126,7 @@ extension LoadReport {
                 for outcome in Outcome.allCases { $0.member(outcome.rawValue, outcomes[outcome]) }
             }
             report.member("pushes", pushes)
+            report.member("repeated", repeated)
             report.object("unseen") {
                 for (why, count) in unseen.sorted(by: { $0.key < $1.key }) { $0.member(why, count) }
             }

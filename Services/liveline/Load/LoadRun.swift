@@ -8,7 +8,7 @@ struct LoadRun {
     let parameters: LoadParameters
     let door: Door
     let control: SimulatorControl
-    let bundleID: String
+    let app: LoadApp
     /// Where the services tell about themselves.
     let configuration: Configuration
     let loop: CallLoop
@@ -22,11 +22,11 @@ struct LoadRun {
     private let firstNumber = Int(randomUInt64() >> 24) << 10
 
     init(
-        _ parameters: LoadParameters, door: Door, control: SimulatorControl, bundleID: String,
+        _ parameters: LoadParameters, door: Door, control: SimulatorControl, app: LoadApp,
         configuration: Configuration, loop: CallLoop, progress: Progress, supervisor: Supervisor? = nil
     ) {
         self.parameters = parameters
-        (self.door, self.control, self.bundleID) = (door, control, bundleID)
+        (self.door, self.control, self.app) = (door, control, app)
         (self.configuration, self.loop, self.progress) = (configuration, loop, progress)
         self.supervisor = supervisor
     }
@@ -36,7 +36,7 @@ struct LoadRun {
     /// - Throws: `CommandFailure` if it cannot be carried through.
     func run() throws(CommandFailure) -> LoadReport {
         let setup = LoadSetup(
-            loop: loop, door: door, control: control, bundleID: bundleID, progress: progress,
+            loop: loop, door: door, control: control, app: app, progress: progress,
             name: "load-\(String(randomUInt64() >> 34, radix: 36))")
         try prepare(setup)
         let before = ServiceUsage.measure(configuration, loop)
@@ -55,7 +55,8 @@ struct LoadRun {
             limitMilliseconds: parameters.settleSeconds * 1_000)
         var report = report(sender.log, feed, sweep)
         report.seconds = seconds
-        report.usage = usage
+        // What a process that was killed had used is not known any more.
+        if !parameters.killsEach { report.usage = usage }
         if parameters.killsEach { report.missing = try wrongPhones(sender.log, setup) }
         return report
     }
@@ -127,7 +128,8 @@ struct LoadRun {
             sent: log.count,
             answers: log.answers, outcomes: sweep.counts, settled: sweep.settled,
             unsettled: sweep.unsettled.count,
-            pushes: feed.updates, unseen: feed.unseen,
+            pushes: feed.updates, repeated: log.repeated(devices: parameters.devicesPerActivity),
+            unseen: feed.unseen,
             missing: log.missing(devices: parameters.devicesPerActivity),
             lateness: Spread(log.latenessMicroseconds),
             answerTimes: Spread(log.answerMicroseconds), arrivalTimes: Spread(log.arrivalMicroseconds),

@@ -2,6 +2,13 @@ import JSON
 import Service
 import Web
 
+/// The app on the phones of a load run.
+struct LoadApp: Sendable, Equatable {
+    var bundleID = TrialSetup.bundleID
+    /// What it calls with.
+    var deviceToken = TrialSetup.deviceToken
+}
+
 /// Brings phones and their activities to where a load run begins, as apps and an operator's server would.
 struct LoadSetup {
     /// How long each phase may take, ms.
@@ -11,7 +18,7 @@ struct LoadSetup {
     let loop: CallLoop
     let door: Door
     let control: SimulatorControl
-    let bundleID: String
+    let app: LoadApp
     let progress: Progress
     /// What hardware ids, activities and the filter begin with, so that no two runs meet.
     let name: String
@@ -33,7 +40,8 @@ struct LoadSetup {
             phones.member("count", count)
             phones.member("prefix", prefix)
             phones.member("application", door.application)
-            phones.member("bundleId", bundleID)
+            phones.member("bundleId", app.bundleID)
+            phones.member("deviceToken", app.deviceToken)
             phones.member("attributesTypes", [TrialSetup.attributesType])
             phones.object("tags") { $0.member("load", name) }
         }

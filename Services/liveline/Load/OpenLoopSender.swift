@@ -15,8 +15,12 @@ final class OpenLoopSender: Pollable {
         [(dueMilliseconds: Int64, number: Int, request: HTTPClientRequest, after: DoorAnswer)] = []
     var log = SendLog()
 
+    /// Begins now.
+    ///
     /// - Parameters:
+    ///   - schedule: when sends are due.
     ///   - activities: how many activities are updated, one after the other.
+    ///   - client: where calls are made.
     ///   - retryMilliseconds: after how long a call that was not accepted goes again, if nothing newer was sent for
     ///     its activity; nil for never.
     ///   - request: makes the call for a send.

@@ -105,6 +105,9 @@ struct SendLog {
         return newest
     }
 
+    /// How many pushes arrived beyond one for each device.
+    func repeated(devices: Int) -> Int { entries.reduce(0) { $0 + max(0, Int($1.arrivals) - devices) } }
+
     /// How many activities' newest accepted sends have not reached all of their devices.
     func missing(devices: Int) -> Int {
         newestAccepted.values.reduce(0) { $0 + (Int(entries[$1].arrivals) < devices ? 1 : 0) }

@@ -28,7 +28,9 @@ final class Child: Pollable {
     /// Passes on the lines that are whole.
     func process(nowMilliseconds: Int64) { passOn(readsMax: 4) }
 
-    /// How the process ended; nil while it runs. What it printed last is passed on first.
+    /// How the process ended; nil while it runs.
+    ///
+    /// What it printed last is passed on first.
     func takeExit() -> ProcessExit? {
         guard let exit = process?.takeExit() else { return nil }
         passOn(readsMax: 1_024)

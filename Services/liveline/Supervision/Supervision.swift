@@ -45,7 +45,11 @@ struct Supervision {
     /// Why it stopped by itself: a child ended with this code and will never be ready.
     private(set) var hopeless: (child: Int, code: Int32)?
 
-    /// - Parameter comesFirst: for each child, whether it must be ready before the others are started.
+    /// Plans to start all of them.
+    ///
+    /// - Parameters:
+    ///   - comesFirst: for each child, whether it must be ready before the others are started.
+    ///   - settings: how they are started again and stopped.
     init(comesFirst: [Bool], settings: SupervisionSettings = SupervisionSettings()) {
         self.settings = settings
         children = comesFirst.map {
@@ -106,7 +110,11 @@ struct Supervision {
 
     /// A child has ended, or could not be started.
     ///
-    /// - Parameter exit: how it ended; nil if it could not be started.
+    /// - Parameters:
+    ///   - place: which one.
+    ///   - exit: how it ended; nil if it could not be started.
+    ///   - now: the time.
+    /// - Returns: what is to be done.
     mutating func ended(_ place: Int, _ exit: ProcessExit?, _ now: Int64) -> [Order] {
         guard case .running(let since, _) = children[place].phase else { return [] }
         if isStopping {

@@ -18,10 +18,13 @@ final class Supervisor: Pollable {
     private var nextProbes: [Int: Int64] = [:]
     private var hasSaidReady = false
 
+    /// Gets ready to start programs; the first turn of the loop starts them.
+    ///
     /// - Parameters:
     ///   - plans: the programs in the order in which they go down.
     ///   - environment: what they all get.
-    ///   - sink: takes their lines, and what the logger has to say about them.
+    ///   - settings: how they are started again and stopped.
+    ///   - sink: takes their lines, and what is to be said about them.
     init(
         _ plans: [ChildPlan], environment: [String: String],
         settings: SupervisionSettings = SupervisionSettings(),
@@ -135,23 +138,5 @@ final class Supervisor: Pollable {
         guard supervision.isReady, !hasSaidReady else { return }
         hasSaidReady = true
         logger.info("ready", ["services": children.map(\.plan.name).joined(separator: ",")])
-    }
-}
-
-/// Signals to this process as a member of a poll loop.
-final class SignalWatch: Pollable {
-    private let inbox: SignalInbox
-    private let take: (ProcessSignal) -> Void
-
-    init(_ signals: [ProcessSignal], take: @escaping (ProcessSignal) -> Void) throws(ProcessError) {
-        inbox = try SignalInbox(signals)
-        self.take = take
-    }
-
-    var descriptor: CInt { inbox.descriptor }
-    var nextDeadlineMilliseconds: Int64? { nil }
-
-    func process(nowMilliseconds: Int64) {
-        for signal in inbox.take() { take(signal) }
     }
 }

@@ -21,10 +21,13 @@ public struct ConfigurationFault: Error, Sendable, Equatable, CustomStringConver
 public struct ConfigurationFaults: Error, Sendable, Equatable, CustomStringConvertible {
     /// At least one.
     public var faults: [ConfigurationFault]
+    /// What could be read in spite of them, so that more can be checked at once; nil if nothing could.
+    public var readable: ReadConfiguration?
 
     /// Joins faults.
-    public init(_ faults: [ConfigurationFault]) {
+    public init(_ faults: [ConfigurationFault], readable: ReadConfiguration? = nil) {
         self.faults = faults
+        self.readable = readable
     }
 
     /// One line a fault.

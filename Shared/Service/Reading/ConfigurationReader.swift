@@ -61,8 +61,9 @@ extension Configuration {
         configuration.dataDirectory = options.dataDirectory ?? configuration.dataDirectory
         configuration.checkPaths(findings)
         findings.warnAboutUnknownEnvironment()
-        guard findings.faults.isEmpty else { throw ConfigurationFaults(findings.faults) }
-        return ReadConfiguration(configuration: configuration, warnings: findings.warnings)
+        let read = ReadConfiguration(configuration: configuration, warnings: findings.warnings)
+        guard findings.faults.isEmpty else { throw ConfigurationFaults(findings.faults, readable: read) }
+        return read
     }
 
     private static func directory(of path: String) -> String {

@@ -1,5 +1,4 @@
 import Contracts
-import Processes
 import Service
 import Telemetry
 import Web
@@ -10,7 +9,7 @@ final class OwnDeployment {
     let door: Door
     let control: SimulatorControl
     private let directory: TemporaryDirectory
-    private let interruption: Interruption
+    private let interruption = Interruption()
 
     /// Gets everything ready to start; the first turn of a loop starts it.
     ///
@@ -18,6 +17,7 @@ final class OwnDeployment {
     ///   - intervalSeconds: how long a participant waits between pushes.
     ///   - simulatorOptions: further options of the simulator.
     ///   - sink: takes log lines.
+    /// - Throws: `CommandFailure` if a program is missing or something cannot be written.
     init(
         intervalSeconds: Int64, simulatorOptions: [String] = [], sink: @escaping LogSink
     ) throws(CommandFailure) {
@@ -36,19 +36,21 @@ final class OwnDeployment {
             simulator: Deployment.Simulator(
                 listen: ports[1], control: ports[2], keys: setup.simulatorKeys, others: simulatorOptions))
         running = try RunningDeployment(deployment, settings: SupervisionSettings(), sink: sink)
-        door = Door(url: deployment.doorURL, application: TrialSetup.application, auth: TrialSetup.apiToken)
+        door = Door(
+            url: deployment.doorURL, application: TrialSetup.application, auth: TrialSetup.apiToken)
         control = SimulatorControl(url: "http://\(ports[2])")
-        interruption = try Interruption()
     }
 
-    /// A loop that starts it and keeps it running.
+    /// A loop that starts it and keeps it running; it ends when nothing more can come of it.
     func loop(connectionsMax: Int = 64) -> CallLoop {
         CallLoop(
-            connectionsMax: connectionsMax, with: running.supervisor.members + [interruption]
+            connectionsMax: connectionsMax, with: running.supervisor.members + [interruption.signals]
         ) { [running, interruption] in interruption.failure ?? running.failure }
     }
 
     /// Runs a loop until everything is ready.
+    ///
+    /// - Throws: `CommandFailure` if that takes too long, or something will never be ready.
     func waitUntilReady(_ loop: CallLoop, limitMilliseconds: Int64 = 60_000) throws(CommandFailure) {
         let supervisor = running.supervisor
         guard try loop.run(forMilliseconds: limitMilliseconds, until: { supervisor.isReady }) else {
@@ -66,22 +68,14 @@ final class OwnDeployment {
 }
 
 /// Ends a command's loop at SIGTERM and SIGINT.
-final class Interruption: Pollable {
-    private let inbox: SignalInbox
-    private(set) var failure: CommandFailure?
+final class Interruption {
+    /// A member of the loop.
+    let signals = Signals()
+    private var hasCome = false
 
-    init() throws(CommandFailure) {
-        do throws(ProcessError) {
-            inbox = try SignalInbox([.terminate, .interrupt])
-        } catch {
-            throw CommandFailure(.unavailable, "\(error)")
-        }
-    }
-
-    var descriptor: CInt { inbox.descriptor }
-    var nextDeadlineMilliseconds: Int64? { nil }
-
-    func process(nowMilliseconds: Int64) {
-        if !inbox.take().isEmpty { failure = CommandFailure(.temporary, "interrupted") }
+    /// Why the loop is to end; nil as long as it may go on.
+    var failure: CommandFailure? {
+        hasCome = hasCome || signals.take().contains(.stop)
+        return hasCome ? CommandFailure(.temporary, "interrupted") : nil
     }
 }

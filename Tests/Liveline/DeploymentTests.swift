@@ -1,0 +1,189 @@
+import Contracts
+import FoundationEssentials
+import Service
+import Testing
+import Web
+
+@testable import liveline
+
+struct DeploymentTests {
+    private func deployment(simulator: Deployment.Simulator? = nil) -> Deployment {
+        var configuration = Configuration()
+        configuration.runDirectory = "/r"
+        configuration.dataDirectory = "/d"
+        configuration.http.listen = "127.0.0.1:9"
+        return Deployment(
+            executables: Executables(directory: "/b"), configurationFile: "/c.json",
+            configuration: configuration,
+            simulator: simulator)
+    }
+
+    @Test func `ingest goes down first, the gateway last, the simulator after it`() {
+        #expect(
+            deployment(simulator: .init()).children.map(\.name) == [
+                "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "apns-simulator",
+            ])
+    }
+
+    @Test func `a service is told its directories and the configuration`() {
+        let child = deployment().children[0]
+        #expect(child.path == "/b/ingest")
+        #expect(child.arguments == ["--run", "/r", "--data", "/d", "--config", "/c.json"])
+        #expect(child.probe?.unixSocketPath == "/r/ingest.1.admin")
+        #expect(child.environment == [:])
+        #expect(!child.comesFirst)
+    }
+
+    @Test func `with a simulator pushes go there, and it is ready before the others start`() throws {
+        let simulator = Deployment.Simulator(
+            listen: "127.0.0.1:1", control: "127.0.0.1:2", keys: ["--key", "K"])
+        let children = deployment(simulator: simulator).children
+        #expect(
+            children[4].environment == [
+                "LIVELINE_APNS_PRODUCTION": "https://127.0.0.1:1",
+                "LIVELINE_APNS_SANDBOX": "https://127.0.0.1:1",
+                "LIVELINE_APNS_CA_FILE": "/d/apns-simulator.pem",
+            ])
+        let last = try #require(children.last)
+        #expect(last.comesFirst)
+        #expect(last.probe?.url == "http://127.0.0.1:2/healthz")
+        #expect(
+            last.arguments == [
+                "--listen", "127.0.0.1:1", "--control", "127.0.0.1:2", "--certificate-out",
+                "/d/apns-simulator.pem",
+                "--ingest", "http://127.0.0.1:9", "--key", "K",
+            ])
+    }
+
+    @Test func `only some services may be asked for`() {
+        var some = deployment()
+        some.services = [.apnsGateway, .ingest]
+        #expect(some.children.map(\.name) == ["ingest", "apns-gateway"])
+    }
+
+    @Test func `an admin address of the configuration beats the socket`() {
+        var configuration = Configuration()
+        configuration.adminListen = [.ingest: "127.0.0.1:7", .segmenter: "unix:/s"]
+        func request(_ service: ServiceName) -> (String, String?) {
+            let request = AdminAddress(service, configuration).request("/metrics", timeoutMilliseconds: 1)
+            return (request.url, request.unixSocketPath)
+        }
+        #expect(request(.ingest) == ("http://127.0.0.1:7/metrics", nil))
+        #expect(request(.segmenter) == ("http://localhost/metrics", "/s"))
+    }
+
+    @Test func `programs that are missing are named`() {
+        #expect(throws: CommandFailure(.unavailable, "/b/x: no such program; swift build makes it")) {
+            try Executables(directory: "/b").require(["x"])
+        }
+    }
+
+    @Test func `ports that are found differ`() throws {
+        let ports = try FreePorts.find(3)
+        #expect(Set(ports).count == 3)
+    }
+}
+
+struct TrialSetupTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func read(_ setup: TrialSetup) throws -> ReadConfiguration {
+        var options = Options()
+        options.configurationPath = setup.configurationFile
+        return try ConfigurationFile.read(options)
+    }
+
+    @Test func `what it writes is a configuration without faults and doubts, with keys that are there`()
+        throws
+    {
+        var setup = TrialSetup(directory: directory.path)
+        setup.intervalSeconds = 3
+        setup.http = "127.0.0.1:81"
+        try setup.write()
+        let read = try read(setup)
+        #expect(read.warnings == [])
+        #expect(NamedFiles(read.configuration).faults == [])
+        #expect(read.configuration.applications.map(\.code) == [TrialSetup.application])
+        #expect(read.configuration.applications[0].delivery.intervalSeconds == 3)
+        #expect(read.configuration.http.listen == "127.0.0.1:81")
+        #expect(read.configuration.runDirectory == "\(directory.path)/run")
+    }
+
+    @Test func `a key that is there is kept`() throws {
+        let setup = TrialSetup(directory: directory.path)
+        try setup.write()
+        let file = "\(directory.path)/AuthKey_KEY1234567.p8"
+        let key = try String(contentsOfFile: file, encoding: .utf8)
+        try setup.write()
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == key)
+    }
+
+    @Test func `the directory is gone with its value`() throws {
+        var temporary: TemporaryDirectory? = try TemporaryDirectory()
+        let path = try #require(temporary?.path)
+        #expect(FileManager.default.fileExists(atPath: path))
+        temporary = nil
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+}
+
+struct CheckCommandTests {
+    private let directory: TemporaryDirectory
+    private let screen = Screen()
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func check(_ text: String) throws -> [String] {
+        let file = "\(directory.path)/liveline.json"
+        try TextFile.write(text, to: file)
+        guard case .command(let command) = try CheckCommand.parse([file]) else { return ["help"] }
+        do throws(CommandFailure) {
+            #expect(try command.run(on: screen.console) == .good)
+            return []
+        } catch {
+            #expect(error.code == .configuration)
+            return error.messages
+        }
+    }
+
+    @Test func `a file in order says so`() throws {
+        let setup = TrialSetup(directory: directory.path)
+        try setup.write()
+        #expect(try check(String(decoding: setup.configuration, as: UTF8.self)) == [])
+        #expect(screen.output == ["\(directory.path)/liveline.json: in order, 1 application"])
+    }
+
+    @Test func `doubts are told, and are no faults`() throws {
+        #expect(try check(#"{"applications":[{"code":"A","bundleId":"b"}]}"#) == [])
+        #expect(screen.output.contains { $0.hasPrefix("warning: applications[0].deviceTokens: is missing") })
+    }
+
+    @Test func `every fault comes at once, those of named files too`() throws {
+        let faults = try check(
+            """
+            {"http": {"listen": 1}, "apns": {"caFile": "nowhere.pem"},
+             "applications": [{"code": "A", "bundleId": "b",
+               "keys": [{"teamId": "TEAM123456", "keyId": "KEY1234567", "file": "nowhere.p8"}]}]}
+            """)
+        #expect(
+            faults.map { $0.prefix { $0 != ":" } } == [
+                "http.listen", "apns.caFile", "applications[0].keys[0].file",
+            ])
+    }
+
+    @Test func `the shipped example lacks nothing but its key files`() throws {
+        let path = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let example = try String(contentsOfFile: "/\(path)/compose/liveline.json", encoding: .utf8)
+        let faults = try check(example)
+        #expect(
+            faults.map { $0.prefix { $0 != ":" } } == [
+                "applications[0].keys[0].file", "applications[0].serviceAccounts[0].publicKeyFile",
+            ])
+    }
+}
