@@ -114,11 +114,18 @@ extension Step {
         _ report: Report
     ) throws(StoreError) {
         let wasTried = report.sentAtMilliseconds != nil || !Step.notSent.contains(report.reason ?? "")
-        if report.status == nil, wasTried { row.isUnsure = true }
+        if report.status == nil, wasTried { doubt(row, message, participant) }
         row.reason = report.reason
         try waitAgain(
             row, message, participant, device, notBefore: report.retryAtMilliseconds ?? now.wall,
             wasTried: wasTried)
+    }
+
+    /// Remembers that a push may be on the phone: nothing older may follow it.
+    private func doubt(_ row: Delivery, _ message: MessageRecord, _ participant: Participant?) {
+        row.isUnsure = true
+        guard let participant else { return }
+        participant.pace.lastOrder = max(participant.pace.lastOrder ?? message.order, message.order)
     }
 
     func waitAgain(
@@ -196,7 +203,7 @@ extension Step {
         try forgetTrial(
             row, Pause(application: message.application, environment: memory.environment(device.fields)))
         if row.isOpen {
-            row.isUnsure = true
+            doubt(row, message, participant)
             row.reason = "instance-lost"
             try waitAgain(
                 row, message, participant, device,
