@@ -52,7 +52,9 @@ struct IngestAdapter: Adapter {
     var descriptors: [CInt] { [server.descriptor] }
 
     var nextDeadlineMilliseconds: Int64? {
-        [server.nextDeadlineMilliseconds, disk?.nextMilliseconds].compactMap { $0 }.min()
+        // What arrived while answers were written has left the descriptor silent.
+        if inbox.hasCalls { return 0 }
+        return [server.nextDeadlineMilliseconds, disk?.nextMilliseconds].compactMap { $0 }.min()
     }
 
     var drained: Bool { inbox.exchanges.isEmpty && !unwritten }
@@ -111,6 +113,8 @@ extension IngestAdapter {
             calls.append(HTTPCall(id: nextCall, request))
             nextCall += 1
         }
+
+        var hasCalls: Bool { !calls.isEmpty }
 
         func takeCalls() -> [HTTPCall] {
             defer { calls = [] }

@@ -102,6 +102,7 @@ extension Step {
         participant.state = .active
         if former != token.token { try retarget(participant) }
         try goOn(participant, device)
+        try offerEnd(of: run, to: participant, device)
     }
 
     /// A token has moved to another device or run: whoever had it has none, and ends.
@@ -142,7 +143,10 @@ extension Step {
     /// Gives a participant that came after it the end of its run.
     private func offerEnd(of run: RunRecord, to participant: Participant, _ device: Device) throws(StoreError)
     {
-        guard let end = run.end, let message = try message(end), message.settledAt == nil else { return }
+        guard let end = run.end, participant.end == nil, let message = try message(end),
+            message.settledAt == nil,
+            try !hasDelivery(PushID(message: end, device: device.number))
+        else { return }
         try offer(message, to: participant, device)
     }
 }

@@ -44,7 +44,7 @@ extension Step {
             guard command.sequence > gate.heldSequence else { continue }
             gate.heldSequence = command.sequence
             gate.isHeld = command.kind == .pause
-            try ledger.save(gate.fields)
+            try save(gate)
         }
         sendTaken(command.sequence)
     }

@@ -107,27 +107,30 @@ extension Step {
     ) throws(StoreError) -> Target? {
         guard let participant else {
             try placeAlert(row, message, device)
-            return try stays(row, place) ? alertTarget(row, message, device) : nil
+            guard stays(row, place) else { return nil }
+            if let target = try alertTarget(row, message, device) { return target }
+            try settle(row, .unreachable, Cause.noStartToken)
+            return nil
         }
         try schedule(row, participant, device)
         guard stays(row, place) else { return nil }
-        if message.kind == .start {
-            guard device.startHanded == nil else {
-                row.place = nil
-                try ledger.addStartWait(device: device.number, message: message.number)
-                return nil
-            }
-            let slot = startSlot(device)
-            guard slot - limits.leadMilliseconds <= now.wall else {
-                row.at = slot - limits.leadMilliseconds
-                return nil
-            }
+        if message.kind == .start, try mustWait(row, device) { return nil }
+        if let target = try liveTarget(row, message, participant, device) { return target }
+        try finish(row, .unreachable, Cause.noStartToken)
+        return nil
+    }
+
+    /// Whether a start has to wait for another one of its device, or for the device's budget.
+    private func mustWait(_ row: Delivery, _ device: Device) throws(StoreError) -> Bool {
+        guard device.startHanded == nil else {
+            row.place = nil
+            try ledger.addStartWait(device: device.number, message: row.id.message)
+            return true
         }
-        guard let target = try liveTarget(row, message, participant, device) else {
-            try finish(row, .unreachable, Cause.noStartToken)
-            return nil
-        }
-        return target
+        let due = startSlot(device) - limits.leadMilliseconds
+        guard due > now.wall else { return false }
+        row.at = due
+        return true
     }
 
     /// Whether a row still is due in the queue that it was found in.

@@ -10,7 +10,7 @@ extension Step {
     private static let faults: Set<String> = ["TopicDisallowed", "no-key"]
 
     /// Learns from a report whether its application may go on.
-    func weigh(_ report: Report, _ row: Delivery, formerReason: String?) throws(StoreError) {
+    func weigh(_ report: Report, formerReason: String?) throws(StoreError) {
         let pause = Pause(application: report.application, environment: report.environment)
         if report.result == .delivered {
             if let gate = memory.gates[pause] { try succeed(gate, report) }
@@ -19,7 +19,6 @@ extension Step {
         } else if isFault(report, formerReason) {
             try hold(gate(pause), report.reason ?? "403")
         }
-        try forgetTrial(row, pause)
     }
 
     private func isFault(_ report: Report, _ formerReason: String?) -> Bool {
@@ -66,9 +65,9 @@ extension Step {
         emit(.log(LogLine(.warning, "paused", gate.pause.fields + [("reason", reason)])))
     }
 
-    /// The trial is over; the next one waits twice as long.
-    func forgetTrial(_ row: Delivery, _ pause: Pause) throws(StoreError) {
-        guard let gate = memory.gates[pause], gate.trial == row.id else { return }
+    /// The trial is over; if it did not succeed the next one waits twice as long.
+    func forgetTrial(_ row: Delivery) throws(StoreError) {
+        guard let gate = memory.gates.values.first(where: { $0.trial == row.id }) else { return }
         gate.trial = nil
         gate.trialDelay = min(gate.trialDelay * 2, limits.trialLongestMilliseconds)
         gate.trialAt = now.wall + gate.trialDelay

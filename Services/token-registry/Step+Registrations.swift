@@ -86,6 +86,8 @@ extension Step {
             // A device may hold one token for several types.
             try move(other, stays: other.device == device.number)
         }
+        // Who registers a token wants pushes again.
+        if registration.sequence > device.sequence, !token.token.isEmpty { device.isUnregistered = false }
         start.place.register(token.token, registration, clientSeconds: token.registeredAtSeconds)
         try ledger.save(start)
         if wasRefused { try sayLives(token.token, registration) }

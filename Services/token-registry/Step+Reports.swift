@@ -20,7 +20,7 @@ extension Step {
         let former = row.reason
         if isCurrent { try release(row, participant, device) }
         note(report, row, participant)
-        try weigh(report, row, formerReason: former)
+        try weigh(report, formerReason: former)
         switch report.result {
         case .delivered: try deliver(row, message, participant, device, report)
         case _ where !row.isOpen: break
@@ -40,6 +40,7 @@ extension Step {
     /// Takes a row back from whoever had it.
     func release(_ row: Delivery, _ participant: Participant?, _ device: Device) throws(StoreError) {
         row.place = nil
+        if row.isTrial { try forgetTrial(row) }
         row.isTrial = false
         if row.isOpen { row.state = .waiting }
         if participant?.handed == row.id.message { participant?.handed = nil }
@@ -114,11 +115,18 @@ extension Step {
         _ report: Report
     ) throws(StoreError) {
         let wasTried = report.sentAtMilliseconds != nil || !Step.notSent.contains(report.reason ?? "")
-        if report.status == nil, wasTried { row.isUnsure = true }
+        if report.status == nil, wasTried { doubt(row, message, participant) }
         row.reason = report.reason
         try waitAgain(
             row, message, participant, device, notBefore: report.retryAtMilliseconds ?? now.wall,
             wasTried: wasTried)
+    }
+
+    /// Remembers that a push may be on the phone: nothing older may follow it.
+    private func doubt(_ row: Delivery, _ message: MessageRecord, _ participant: Participant?) {
+        row.isUnsure = true
+        guard let participant else { return }
+        participant.pace.lastOrder = max(participant.pace.lastOrder ?? message.order, message.order)
     }
 
     func waitAgain(
@@ -193,10 +201,8 @@ extension Step {
         let participant = row.participant == 0 ? nil : try participant(row.participant)
         let settings = memory.settings(message.application)
         try release(row, participant, device)
-        try forgetTrial(
-            row, Pause(application: message.application, environment: memory.environment(device.fields)))
         if row.isOpen {
-            row.isUnsure = true
+            doubt(row, message, participant)
             row.reason = "instance-lost"
             try waitAgain(
                 row, message, participant, device,

@@ -32,10 +32,7 @@ extension Step {
     func alertTarget(_ row: Delivery, _ message: MessageRecord, _ device: Device) throws(StoreError)
         -> Target?
     {
-        guard let token = device.pushToken, let content = try content(message.number) else {
-            try settle(row, .unreachable, Cause.noStartToken)
-            return nil
-        }
+        guard let token = device.pushToken, let content = try content(message.number) else { return nil }
         var target = base(row, message, device, token, content)
         target.pushType = .alert
         return target
@@ -65,6 +62,7 @@ extension Step {
     ///
     /// A limiter that is not there any more cannot say what became of its rows: they wait.
     func resend(_ room: inout Room, _ budget: inout Int) throws(StoreError) {
+        try loseOrphans()
         guard let after = memory.resendAfter, room.settledServices.contains(.rateLimiter) else { return }
         let living = room.instances(of: .rateLimiter)
         var groups = TargetGroups()
@@ -75,20 +73,41 @@ extension Step {
             let limiter = InstanceName(.rateLimiter, row.limiter)
             let device = adopt(due.device)
             let participant = due.participant.map(adopt)
-            guard living.contains(limiter), row.isOpen,
-                let target = try targetAsItWas(row, participant, device)
-            else {
+            guard living.contains(limiter), row.isOpen else {
                 try lose(row)
                 continue
             }
-            room.take(
-                1, .targets, at: limiter, account: "\(device.application) \(target.environment.rawValue)")
+            guard let target = try targetAsItWas(row, participant, device) else {
+                waitForReport(row, device)
+                continue
+            }
+            let account = Pause(application: device.application, environment: target.environment).account
+            room.take(1, .targets, at: limiter, account: account)
             try groups.add(target, row, to: limiter, in: self)
         }
         memory.resendAfter = page.count < budget ? nil : page.last.map { ($0.delivery.at, $0.delivery.id) }
         budget -= page.count
         for (limiter, targets) in groups.messages {
             emit(.send(.targets(targets), to: .instance(limiter)))
+        }
+    }
+
+    /// Waits for the report of a row whose token is gone since: it cannot be sent again as it was, but may be out.
+    private func waitForReport(_ row: Delivery, _ device: Device) {
+        let deadline = memory.settings(device.application).answerDeadlineSeconds * 1000
+        memory.orphans.append((row.sendBefore + deadline, row.id, row.attempt))
+    }
+
+    /// Gives up waiting for the reports of such rows, once nothing of them can be on its way any more.
+    private func loseOrphans() throws(StoreError) {
+        let due = memory.orphans.filter { $0.at <= now.wall }
+        guard !due.isEmpty else { return }
+        memory.orphans.removeAll { $0.at <= now.wall }
+        for orphan in due {
+            guard let row = try delivery(orphan.id), row.isOut, row.attempt == orphan.attempt else {
+                continue
+            }
+            try lose(row)
         }
     }
 

@@ -101,7 +101,7 @@ extension Memory {
             guard let gate = gates[pause] else { return .min }
             return gate.opensAt
         }
-        let next = [due, sweepAt, removalAt].compactMap { $0 }.min()
+        let next = [due, sweepAt, removalAt, orphans.map(\.at).min()].compactMap { $0 }.min()
         return next.map { max(0, $0 - now.wall) }
     }
 }

@@ -44,9 +44,9 @@ final class Step {
 
     private func take(_ message: Message, from sender: Sender) throws(StoreError) {
         switch message {
-        case .registration(let registration): try register(registration)
+        case .registration(let registration): try register(registration.bounded())
         case .batch(let batch): try take(batch, from: sender)
-        case .report(let report): try take(report, from: sender)
+        case .report(let report): try take(report.bounded(), from: sender)
         case .noted(let noted): try take(noted)
         case .query(let query): try answer(query, sender)
         case .hello: break

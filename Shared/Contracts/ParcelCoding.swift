@@ -9,6 +9,11 @@ public struct ParcelError: Error, Equatable, Sendable, CustomStringConvertible {
     /// How many bytes the frames have together.
     public var byteCount: Int
 
+    init(_ problem: String, _ frames: [[UInt8]]) {
+        self.problem = problem
+        byteCount = frames.reduce(0) { $0 + $1.count }
+    }
+
     /// One line for a log.
     public var description: String { "\(problem) (\(byteCount) bytes)" }
 }
@@ -29,7 +34,7 @@ public struct ParcelCoder {
     ///
     /// - Throws: `EncodingError` for a number JSON cannot hold.
     public func frames(_ parcel: Parcel) throws -> [[UInt8]] {
-        var frames = [[UInt8](try encoder.encode(parcel.envelope)), try bodies(parcel.messages)]
+        var frames = [try head(parcel.envelope), try bodies(parcel.messages)]
         guard parcel.envelope.type.carriesPayload else { return frames }
         frames.reserveCapacity(2 + 3 * parcel.messages.count)
         for message in parcel.messages {
@@ -41,30 +46,26 @@ public struct ParcelCoder {
         return frames
     }
 
+    private func head(_ envelope: Envelope) throws -> [UInt8] {
+        var writer = CanonicalWriter()
+        envelope.write(to: &writer)
+        return writer.isCanonical ? writer.bytes : [UInt8](try encoder.encode(envelope))
+    }
+
     /// Reads a parcel.
     ///
     /// - Throws: `ParcelError` for anything that is not one.
     public func parcel(_ frames: [[UInt8]]) throws(ParcelError) -> Parcel {
-        let size = frames.reduce(0) { $0 + $1.count }
-        guard frames.count >= 2 else { throw ParcelError(problem: "fewer than two frames", byteCount: size) }
-        let head = Data(frames[0])
-        guard let version = try? decoder.decode(VersionOnly.self, from: head) else {
-            throw ParcelError(problem: "the first frame is no envelope", byteCount: size)
+        guard frames.count >= 2 else {
+            throw ParcelError("fewer than two frames", frames)
         }
-        guard Envelope.versionsRead.contains(version.v) else {
-            throw ParcelError(problem: "version \(version.v) is not read here", byteCount: size)
-        }
-        guard let envelope = try? decoder.decode(Envelope.self, from: head) else {
-            throw ParcelError(problem: "the envelope's type or sender is unknown", byteCount: size)
-        }
-        guard var messages = try? decodeBodies(envelope.type, Data(frames[1])) else {
-            throw ParcelError(
-                problem: "the bodies of \(envelope.type.rawValue) do not decode", byteCount: size)
+        let envelope = try envelope(frames)
+        guard var messages = try? messages(envelope.type, frames[1]) else {
+            throw ParcelError("the bodies of \(envelope.type.rawValue) do not decode", frames)
         }
         let perBody = envelope.type.carriesPayload ? 3 : 0
         guard !messages.isEmpty, frames.count == 2 + perBody * messages.count else {
-            throw ParcelError(
-                problem: "\(envelope.type.rawValue) has \(frames.count) frames", byteCount: size)
+            throw ParcelError("\(envelope.type.rawValue) has \(frames.count) frames", frames)
         }
         guard perBody > 0 else { return Parcel(envelope: envelope, messages: messages) }
         for index in messages.indices {
@@ -75,9 +76,27 @@ public struct ParcelCoder {
         return Parcel(envelope: envelope, messages: messages)
     }
 
+    private func envelope(_ frames: [[UInt8]]) throws(ParcelError) -> Envelope {
+        var reader = CanonicalReader(frames[0])
+        if let envelope = Envelope(from: &reader), reader.isAtEnd { return envelope }
+        let head = Data(frames[0])
+        guard let version = try? decoder.decode(VersionOnly.self, from: head) else {
+            throw ParcelError("the first frame is no envelope", frames)
+        }
+        guard Envelope.versionsRead.contains(version.v) else {
+            throw ParcelError("version \(version.v) is not read here", frames)
+        }
+        guard let envelope = try? decoder.decode(Envelope.self, from: head) else {
+            throw ParcelError("the envelope's type or sender is unknown", frames)
+        }
+        return envelope
+    }
+
     private struct VersionOnly: Decodable { var v: Int }
 
     private func bodies(_ messages: [Message]) throws -> [UInt8] {
+        let quick = CanonicalWriter.bodies(messages) { [UInt8](try encoder.encode($0)) }
+        if let quick { return quick }
         var bytes = [UInt8(ascii: "[")]
         for (index, message) in messages.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -85,6 +104,13 @@ public struct ParcelCoder {
         }
         bytes.append(UInt8(ascii: "]"))
         return bytes
+    }
+
+    private func messages(_ type: MessageType, _ bytes: [UInt8]) throws -> [Message] {
+        let quick = CanonicalReader.bodies(type, bytes) {
+            try? decoder.decode(Command.self, from: Data($0))
+        }
+        return try quick ?? decodeBodies(type, Data(bytes))
     }
 
     /// The JSON body of one message, without its raw frames.

@@ -36,7 +36,7 @@ let samples: [(name: String, messages: [Message])] = [
 func parcel(_ messages: [Message]) -> Parcel {
     let sender = Sender(InstanceName(.tokenRegistry, 2), epoch: 9_007_199_254_740_991)
     let envelope = Envelope(
-        type: messages[0].type, id: 41, from: sender, sentAtMilliseconds: 1_700_000_000_123)
+        type: messages.first?.type ?? .hello, id: 41, from: sender, sentAtMilliseconds: 1_700_000_000_123)
     return Parcel(envelope: envelope, messages: messages)
 }
 

@@ -104,6 +104,27 @@ private final class Door: Pollable {
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func `a request that arrives while answers are written is not left lying`()
+        throws
+    {
+        try withDoor { door, _ in
+            // The first look at the disk is due at once.
+            door.process(nowMilliseconds: MonotonicClock.nowMilliseconds())
+            let client = HTTPClient()
+            var result: Result<HTTPClientResponse, HTTPClientError>?
+            let origin = "http://127.0.0.1:\(door.adapter.port ?? 0)"
+            client.send(HTTPClientRequest(url: origin + "/healthz")) { result = $0 }
+            while door.adapter.drained {
+                Poller(client).run(timeoutMilliseconds: 1) { result != nil }
+                door.adapter.perform([], nowMilliseconds: MonotonicClock.nowMilliseconds())
+            }
+            #expect(door.adapter.nextDeadlineMilliseconds == 0)
+            Poller(door, client).run(timeoutMilliseconds: 30_000) { result != nil }
+            let response = try result?.get()
+            #expect(response?.status == 200)
+        }
+    }
+
     @Test func `only what changes nothing is served while the store cannot be written`() throws {
         try withDoor { door, _ in
             #expect(door.adapter.onlyReads(.request(HTTPCall(id: 1, method: "GET", path: ["healthz"]))))

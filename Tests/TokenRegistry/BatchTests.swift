@@ -148,4 +148,19 @@ import Testing
         try harness.take(.taken(.command(message: 1)), from: Harness.segmenter)
         #expect(harness.counted("ignored") == 2)
     }
+
+    @Test func `with numbers that nobody can reckon with is dropped and counted`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        try harness.take(
+            batch(harness.command(.update, run: run, expiration: .max), []), from: Harness.segmenter)
+        var early = harness.command(.update, run: run)
+        early.acceptedAtMilliseconds = .min
+        try harness.take(batch(early, []), from: Harness.segmenter)
+        var nameless = harness.command(.update, run: run)
+        nameless.sequence = .min
+        try harness.take(batch(nameless, []), from: Harness.segmenter)
+        #expect(harness.counted("ignored") == 3)
+        #expect(try harness.rowCount("message") == 0)
+    }
 }

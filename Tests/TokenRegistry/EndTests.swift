@@ -121,6 +121,18 @@ import Testing
         #expect(harness.sent.map(\.target.token) == [Token.a, Token.b])
     }
 
+    @Test func `goes to a participant that comes back while it is not settled`() throws {
+        let harness = try Harness()
+        let run = try harness.joined(Token.a, "dev-1")
+        try harness.activityToken(Token.b, run: run, "dev-2")
+        try harness.activityToken("", run: run, "dev-2")
+        harness.apns = { $0.target.token == Token.a ? nil : .ok }
+        let end = try harness.end(run)
+        try harness.activityToken(Token.b, run: run, "dev-2")
+        try harness.answer(try #require(harness.unanswered.first), .ok)
+        #expect(harness.counts(end) == .of(delivered: 2))
+    }
+
     @Test func `of a run is said once and a second one is superseded`() throws {
         let harness = try Harness()
         let run = try harness.joined()

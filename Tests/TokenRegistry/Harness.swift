@@ -40,6 +40,13 @@ struct Sent {
     var state: String { String(decoding: payload.contentState, as: UTF8.self) }
     var alert: String { String(decoding: payload.alert, as: UTF8.self) }
     var wire: Int64
+    var answer: Answered?
+
+    /// Whether the phone may show it: APNs has not refused it.
+    var mayBeShown: Bool {
+        guard let answer else { return true }
+        return answer.result == .delivered || answer.status == nil && answer.wasSent
+    }
 }
 
 /// The registry between stand-ins for ingest, a segmenter, a limiter with its gateway, and APNs; time moves when the
@@ -201,13 +208,14 @@ final class Harness {
                 report(target, Answered(result: .expired, status: nil, wasSent: false))
                 continue
             }
-            let push = Sent(
+            var push = Sent(
                 at: now.wall, target: target, notification: targets.notification, payload: targets.payload,
                 wire: target.wireTimestampSeconds
                     ?? target.pace.wireSeconds(
                         callerSeconds: targets.notification.timestampSeconds, nowSeconds: now.wallSeconds))
+            push.answer = apns(push)
             sent.append(push)
-            if let answer = apns(push) {
+            if let answer = push.answer {
                 report(target, answer, push)
             } else {
                 unanswered.append(push)
@@ -235,6 +243,13 @@ final class Harness {
     func answer(_ push: Sent, _ answer: Answered) throws {
         unanswered.removeAll { $0.target.id == push.target.id && $0.target.attempt == push.target.attempt }
         report(push.target, answer, push)
+        try settle()
+    }
+
+    /// Lets a push be lost with the instances that had it.
+    func lose(_ push: Sent, _ keys: [CustodyKey]) throws {
+        unanswered.removeAll { $0.target.id == push.target.id && $0.target.attempt == push.target.attempt }
+        try input(.lost(keys, at: Harness.limiter.instance, .gone))
         try settle()
     }
 

@@ -137,6 +137,21 @@ import Testing
         #expect(try harness.row(update)?.notBefore == Harness.epoch + 50_000)
     }
 
+    @Test func `waits for the report of what cannot be sent again, as its token is gone`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        harness.apns = { _ in nil }
+        let update = try harness.update(run, "{}")
+        try harness.activityToken("", run: run)
+        try harness.restart()
+        try harness.advance(seconds: 49)
+        #expect(try harness.row(update)?.state == .handedOver)
+        try harness.advance(seconds: 2)
+        #expect(harness.counts(update) == .of(unreachable: 1))
+        try harness.answer(try #require(harness.unanswered.first), .ok)
+        #expect(harness.counts(update) == .of(delivered: 1))
+    }
+
     @Test func `keeps the seed of its first opening`() throws {
         let harness = try Harness()
         #expect(try Ledger(harness.ledger.database, seed: 7).seed == 42)

@@ -107,7 +107,6 @@ import Testing
         let start = try harness.start()
         #expect(harness.counts(start) == .of(unreachable: 1))
         try harness.startToken(Token.startB)
-        try harness.register(.profile(Profile()))
         let again = try harness.start()
         #expect(harness.counts(again) == .of(delivered: 1))
     }

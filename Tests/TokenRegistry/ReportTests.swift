@@ -158,6 +158,21 @@ import Testing
         #expect(harness.counts(push.target.id.message) == .of(delivered: 1))
     }
 
+    @Test func `with times that nobody can reckon with breaks nothing`() throws {
+        let harness = try Harness()
+        let (run, push) = try pushed(harness)
+        var report = Report(
+            id: push.target.id, attempt: 1, application: Harness.app, environment: .production,
+            result: .retry)
+        report.retryAtMilliseconds = .max
+        report.sentAtMilliseconds = .max
+        report.wireTimestampSeconds = .max
+        try harness.take(.report(report), from: Harness.gateway)
+        let update = try harness.update(run, "{\"n\":2}")
+        try harness.advance(seconds: 3_700)
+        #expect(harness.counts(update) == .of(expired: 1))
+    }
+
     @Test func `of a delivery commits the pace`() throws {
         let harness = try Harness()
         let (run, push) = try pushed(harness)

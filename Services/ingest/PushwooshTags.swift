@@ -1,0 +1,65 @@
+import Contracts
+import JSON
+
+/// Reads tags and what happens to them.
+enum PushwooshTags {
+    /// The changes that a `tags` object asks for: values to set, numbers to add, `null` to remove.
+    static func changes(_ value: JSONValue) throws(Refusal) -> [String: TagChange] {
+        guard let members = value.members else { throw ObjectReader.wrong(value, "must be an object") }
+        var changes: [String: TagChange] = [:]
+        for (name, value) in members {
+            guard !name.isEmpty, name.utf8.count <= Texts.bytesMax else {
+                throw ObjectReader.wrong(
+                    value, "a tag's name has 1 to \(Texts.bytesMax) bytes", label: "tags")
+            }
+            changes[name] = try change(value)
+        }
+        return changes
+    }
+
+    private static func change(_ value: JSONValue) throws(Refusal) -> TagChange {
+        switch value.kind {
+        case .null: return .remove
+        case .object: return try operation(try ObjectReader(value))
+        default: return .set(try tagValue(value))
+        }
+    }
+
+    private static func operation(_ members: ObjectReader) throws(Refusal) -> TagChange {
+        let name = try members.required("operation")
+        guard name.string == "increment" else {
+            throw ObjectReader.wrong(name, "must be \"increment\"", label: "tags")
+        }
+        let value = try members.required("value")
+        guard value.kind == .number else { throw ObjectReader.wrong(value, "must be a number") }
+        try members.refuseUnknown(known: ["operation", "value"])
+        return .increment(try tagValue(value))
+    }
+
+    /// A string, a number, a boolean or a list of strings.
+    static func tagValue(_ value: JSONValue) throws(Refusal) -> TagValue {
+        if let elements = value.elements {
+            var list: [String] = []
+            for element in elements {
+                guard let text = element.string else {
+                    throw ObjectReader.wrong(element, "must be a string")
+                }
+                list.append(text)
+            }
+            return .list(list)
+        }
+        return try scalar(value)
+    }
+
+    /// A string, a number or a boolean.
+    static func scalar(_ value: JSONValue) throws(Refusal) -> TagValue {
+        if let text = value.string { return .string(text) }
+        if let truth = value.bool { return .boolean(truth) }
+        if let integer = value.int64 { return .integer(integer) }
+        // A whole number is an integer however it is written, since stores and messages do not tell them apart.
+        if let number = value.double {
+            return Int64(exactly: number).map(TagValue.integer) ?? .number(number)
+        }
+        throw ObjectReader.wrong(value, "must be a string, a finite number or a boolean")
+    }
+}
