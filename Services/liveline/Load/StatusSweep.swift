@@ -23,9 +23,10 @@ struct StatusSweep: Equatable {
         unsettled = codes
         while !unsettled.isEmpty {
             try round(door, loop, progress, of: codes.count)
-            guard !unsettled.isEmpty, MonotonicClock.nowMilliseconds() < end else { return }
+            guard !unsettled.isEmpty, MonotonicClock.nowMilliseconds() < end else { break }
             try loop.run(forMilliseconds: Self.pauseMilliseconds)
         }
+        progress.say("messages settled: \(Numbers.grouped(settled)) of \(Numbers.grouped(codes.count))")
     }
 
     private mutating func round(
