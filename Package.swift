@@ -53,6 +53,7 @@ let package = Package(
         shared("Bus", "CZMQ", "Contracts", unsafe: true),
         shared("Web", "CMicrohttpd", "CCurl", "CSystem", unsafe: true),
         shared("Processes", "CSystem", unsafe: true),
+        shared("Arguments"),
         shared("HTTP2", "CNghttp2", "COpenSSL", "Crypto", unsafe: true),
         shared(
             "Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto",
@@ -63,8 +64,10 @@ let package = Package(
         service("token-registry", "Contracts", "Service", "Store", "Telemetry"),
         service("rate-limiter", "Contracts", "Service", "Telemetry"),
         service("apns-gateway", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
-        service("apns-simulator", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
-        service("liveline", "Contracts", "Service", "Web", "JSON", "Telemetry", "Crypto", "Processes"),
+        service("apns-simulator", "Arguments", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
+        service(
+            "liveline", "Contracts", "Service", "Web", "JSON", "Telemetry", "Crypto", "Processes", "Arguments"
+        ),
 
         tests("JSON", "JSON"),
         tests("Telemetry", "Telemetry", "JSON"),
@@ -74,6 +77,7 @@ let package = Package(
         tests("Bus", "Bus", "Contracts"),
         tests("Web", "Web"),
         tests("Processes", "Processes"),
+        tests("Arguments", "Arguments"),
         tests("HTTP2", "HTTP2", "Crypto"),
         tests("Service", "Service", "Contracts", "Bus", "Store", "JSON", "Telemetry", "Web", "Crypto"),
         tests("Ingest", "ingest", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
@@ -81,8 +85,10 @@ let package = Package(
         tests("TokenRegistry", "token-registry", "Contracts", "Service", "Store"),
         tests("RateLimiter", "rate-limiter", "Contracts", "Service"),
         tests("APNsGateway", "apns-gateway", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
-        tests("APNsSimulator", "apns-simulator", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
-        tests("Liveline", "liveline", "Contracts", "Service", "Web", "JSON", "Telemetry", "Processes"),
+        tests("APNsSimulator", "apns-simulator", "Arguments", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
+        tests(
+            "Liveline", "liveline", "Arguments", "Contracts", "Service", "Web", "JSON", "Telemetry",
+            "Processes"),
         tests(
             "Pipeline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "Contracts",
             "Service", "Store", "Crypto"),

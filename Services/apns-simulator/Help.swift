@@ -1,3 +1,5 @@
+import Arguments
+
 /// What `--help` and `--version` print.
 enum Help {
     static let version = "apns-simulator 1.0\n"
@@ -6,11 +8,7 @@ enum Help {
         var lines = [
             "usage: apns-simulator (--key TEAM:KEYID:FILE | --any-key) [options]", "", about, "", "options:",
         ]
-        lines += OptionTable.all.map { option in
-            let left = [option.name, option.placeholder].compactMap { $0 }.joined(separator: " ")
-            let gap = String(repeating: " ", count: max(1, 29 - left.count))
-            return "  \(left)\(gap)\(option.help)"
-        }
+        lines += CommandOptions(OptionTable.all).help
         return (lines + ["", calls, "", codes, ""]).joined(separator: "\n")
     }
 

@@ -1,64 +1,15 @@
+import Arguments
 import Web
-
-/// One option of the command line.
-struct CommandOption {
-    var name: String
-    /// What stands for its value in the help; nil when it has none.
-    var placeholder: String?
-    var help: String
-    var expects = "something else"
-    /// Takes the value over; false when it is not understood.
-    var apply: (inout SimulatorOptions, String) -> Bool
-}
 
 /// All options in the order in which the help shows them.
 enum OptionTable {
-    static var all: [CommandOption] { listening + credentials + phones + answering + memory + questions }
-
-    private static func text(
-        _ name: String, _ placeholder: String, _ help: String,
-        _ field: WritableKeyPath<SimulatorOptions, String?>
-    ) -> CommandOption {
-        CommandOption(name: name, placeholder: placeholder, help: help) { options, value in
-            options[keyPath: field] = value
-            return !value.isEmpty
-        }
-    }
-
-    private static func name(
-        _ name: String, _ help: String, _ field: WritableKeyPath<SimulatorOptions, String>
-    ) -> CommandOption {
-        CommandOption(name: name, placeholder: "NAME", help: help, expects: "a name") { options, value in
-            options[keyPath: field] = value
-            return !value.isEmpty
-        }
-    }
-
-    private static func flag(
-        _ name: String, _ help: String, _ field: WritableKeyPath<SimulatorOptions, Bool>, _ value: Bool = true
-    ) -> CommandOption {
-        CommandOption(name: name, help: help) { options, _ in
-            options[keyPath: field] = value
-            return true
-        }
-    }
-
-    private static func number<Number: FixedWidthInteger>(
-        _ name: String, _ placeholder: String, _ help: String,
-        _ field: WritableKeyPath<SimulatorOptions, Number>, least: Number = 0
-    ) -> CommandOption {
-        CommandOption(
-            name: name, placeholder: placeholder, help: help, expects: "a number of \(least) or more"
-        ) { options, value in
-            guard let number = Number(value), number >= least else { return false }
-            options[keyPath: field] = number
-            return true
-        }
+    static var all: [CommandOption<SimulatorOptions>] {
+        listening + credentials + phones + answering + memory + questions
     }
 
     private static let addressForm = "a numeric address and port"
 
-    private static var listening: [CommandOption] {
+    private static var listening: [CommandOption<SimulatorOptions>] {
         [
             CommandOption(
                 name: "--listen", placeholder: "ADDRESS", help: "production host (127.0.0.1:2197)",
@@ -83,13 +34,13 @@ enum OptionTable {
                 options.control = address
                 return true
             },
-            text(
+            .text(
                 "--certificate-out", "FILE", "where clients find the certificate to trust, PEM",
                 \.certificateFile),
         ]
     }
 
-    private static var credentials: [CommandOption] {
+    private static var credentials: [CommandOption<SimulatorOptions>] {
         [
             CommandOption(
                 name: "--key", placeholder: "TEAM:KEYID:FILE",
@@ -101,7 +52,7 @@ enum OptionTable {
                 options.keys.append(key)
                 return true
             },
-            flag("--any-key", "take every well-formed ES256 token", \.acceptsAnyKey),
+            .flag("--any-key", "take every well-formed ES256 token", \.acceptsAnyKey),
             CommandOption(
                 name: "--topic", placeholder: "BUNDLE", help: "bundle id to allow; repeatable (any)"
             ) { options, value in
@@ -110,7 +61,7 @@ enum OptionTable {
         ]
     }
 
-    private static var phones: [CommandOption] {
+    private static var phones: [CommandOption<SimulatorOptions>] {
         [
             CommandOption(
                 name: "--ingest", placeholder: "URL", help: "where apps register, http://HOST:PORT (nowhere)",
@@ -120,68 +71,67 @@ enum OptionTable {
                 options.ingest = value.hasSuffix("/") ? String(value.dropLast()) : value
                 return true
             },
-            number(
-                "--token-delay-ms", "N", "from a start to its update token (0)",
+            .number(
+                "--token-delay-ms", "from a start to its update token (0)",
                 \.fleet.tokenDelayMilliseconds),
-            number("--start-budget", "N", "starts in a short time, 0 for no limit (10)", \.fleet.startBurst),
-            number("--start-refill-s", "N", "until one more start (360)", \.fleet.startRefillSeconds),
-            number(
-                "--update-budget", "N", "updates of priority 10 in a short time (no limit)",
+            .number("--start-budget", "starts in a short time, 0 for no limit (10)", \.fleet.startBurst),
+            .number("--start-refill-s", "until one more start (360)", \.fleet.startRefillSeconds),
+            .number(
+                "--update-budget", "updates of priority 10 in a short time (no limit)",
                 \.fleet.updateBurst),
-            number("--update-refill-s", "N", "until one more such update (15)", \.fleet.updateRefillSeconds),
-            number(
-                "--activities-max", "N", "activities of one app at a time (5)", \.fleet.activitiesMax,
-                least: 1),
-            number("--active-s", "N", "life of an activity (28800)", \.fleet.activeSeconds, least: 1),
-            number("--past-s", "N", "how old the timestamp of an update may be (30)", \.fleet.pastSeconds),
-            number(
-                "--former-token-s", "N", "how long a replaced token is still taken (0)",
+            .number("--update-refill-s", "until one more such update (15)", \.fleet.updateRefillSeconds),
+            .number(
+                "--activities-max", "activities of one app at a time (5)", least: 1, \.fleet.activitiesMax),
+            .number("--active-s", "life of an activity (28800)", least: 1, \.fleet.activeSeconds),
+            .number("--past-s", "how old the timestamp of an update may be (30)", \.fleet.pastSeconds),
+            .number(
+                "--former-token-s", "how long a replaced token is still taken (0)",
                 \.fleet.formerTokenSeconds),
-            number(
-                "--ended-token-s", "N", "how long the token of an ended activity is still taken (0)",
+            .number(
+                "--ended-token-s", "how long the token of an ended activity is still taken (0)",
                 \.fleet.endedTokenSeconds),
-            name(
-                "--activity-id-member", "member of attributes that is the activity's id (activityId)",
+            .text(
+                "--activity-id-member", "NAME", "member of attributes that is the activity's id (activityId)",
                 \.fleet.activityIDMember),
-            flag(
+            .flag(
                 "--no-registration-retries", "lose what ingest does not take", \.fleet.retriesRegistrations,
                 false),
-            number(
-                "--registrations-max", "N", "calls to ingest at a time (64)", \.registrationsMax, least: 1),
+            .number(
+                "--registrations-max", "calls to ingest at a time (64)", least: 1, \.registrationsMax),
         ]
     }
 
-    private static var answering: [CommandOption] {
+    private static var answering: [CommandOption<SimulatorOptions>] {
         [
-            number(
-                "--initial-streams", "N", "streams before the first success (1)", \.initialStreamLimit,
-                least: 1),
-            number("--streams", "N", "streams after it (1000)", \.answers.streamLimit, least: 1),
-            flag(
+            .number(
+                "--initial-streams", "streams before the first success (1)", least: 1, \.initialStreamLimit),
+            .number("--streams", "streams after it (1000)", least: 1, \.answers.streamLimit),
+            .flag(
                 "--slow-after-refusal", "one stream after a refusal until the next success",
                 \.answers.slowsAfterRefusal),
-            number("--refusals-max", "N", "refusals until GOAWAY (never)", \.answers.refusalsMax),
-            number(
-                "--requests-per-token", "N", "in a second until TooManyRequests, 0 for no limit (400)",
+            .number("--refusals-max", "refusals until GOAWAY (never)", \.answers.refusalsMax),
+            .number(
+                "--requests-per-token", "in a second until TooManyRequests, 0 for no limit (400)",
                 \.fleet.requestsPerSecondMax),
-            number(
-                "--token-changes", "N", "provider-token changes of a connection in 20 minutes (1)",
+            .number(
+                "--token-changes", "provider-token changes of a connection in 20 minutes (1)",
                 \.rules.tokenChangesAllowed),
-            flag(
+            .flag(
                 "--lenient-push-type", "take a push type that does not fit the topic",
                 \.rules.toleratesPushTypeMismatch),
-            flag("--strict-priority", "refuse priority 1 for Live Activities", \.rules.refusesLowPriority),
+            .flag("--strict-priority", "refuse priority 1 for Live Activities", \.rules.refusesLowPriority),
         ]
     }
 
-    private static var memory: [CommandOption] {
+    private static var memory: [CommandOption<SimulatorOptions>] {
         [
-            number("--history", "N", "pushes shown of each phone (50)", \.fleet.historyPerPhone),
-            number("--history-bytes", "N", "kept for all of them (67108864)", \.fleet.historyBytesMax),
-            number(
-                "--arrivals", "N", "last pushes that can be listed (100000)", \.answers.arrivalsMax, least: 1),
-            name(
-                "--marker-member", "member of content-state whose integer is listed (n)", \.fleet.markerMember
+            .number("--history", "pushes shown of each phone (50)", \.fleet.historyPerPhone),
+            .number("--history-bytes", "kept for all of them (67108864)", \.fleet.historyBytesMax),
+            .number(
+                "--arrivals", "last pushes that can be listed (100000)", least: 1, \.answers.arrivalsMax),
+            .text(
+                "--marker-member", "NAME", "member of content-state whose integer is listed (n)",
+                \.fleet.markerMember
             ),
             CommandOption(
                 name: "--token-bytes", placeholder: "N", help: "length of Live Activity tokens (80)",
@@ -205,10 +155,10 @@ enum OptionTable {
         ]
     }
 
-    private static var questions: [CommandOption] {
+    private static var questions: [CommandOption<SimulatorOptions>] {
         [
-            flag("--help", "show this and end", \.showsHelp),
-            flag("--version", "show the version and end", \.showsVersion),
+            .flag("--help", "show this and end", \.showsHelp),
+            .flag("--version", "show the version and end", \.showsVersion),
         ]
     }
 }

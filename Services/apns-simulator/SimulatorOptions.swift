@@ -1,3 +1,4 @@
+import Arguments
 import Web
 
 /// A numeric address and port.
@@ -79,30 +80,16 @@ struct SimulatorOptions {
     ///
     /// - Throws: `Faults` with every fault in it.
     init(_ arguments: [String]) throws(Faults) {
+        let known = CommandOptions(OptionTable.all)
         var messages: [String] = []
         var rest = arguments[...]
         while let argument = rest.popFirst() {
-            if let fault = take(argument, &rest) { messages.append(fault) }
+            if let fault = known.take(argument, &rest, into: &self) { messages.append(fault) }
         }
         let isQuestion = showsHelp || showsVersion
         if keys.isEmpty, !acceptsAnyKey, !isQuestion {
             messages.append("--key or --any-key is needed: without either every push is refused")
         }
         guard messages.isEmpty else { throw Faults(messages: messages) }
-    }
-
-    private mutating func take(_ argument: String, _ rest: inout ArraySlice<String>) -> String? {
-        let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
-        guard let option = OptionTable.all.first(where: { $0.name == parts.first }) else {
-            return "\(argument): unknown option"
-        }
-        guard option.placeholder != nil else {
-            if parts.count > 1 { return "\(option.name): takes no value" }
-            return option.apply(&self, "") ? nil : "\(option.name): not understood"
-        }
-        guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
-            return "\(option.name): a value is missing"
-        }
-        return option.apply(&self, value) ? nil : "\(option.name) \(value): \(option.expects) is expected"
     }
 }

@@ -1,3 +1,4 @@
+import Arguments
 import Service
 import Testing
 
@@ -52,8 +53,8 @@ struct CommandParserTests {
         (["--config"], "--config: a value is missing"),
         (["--config="], "--config : a text is expected"),
         (["--simulator=yes"], "--simulator: takes no value"),
-        (["--drain", "x"], "--drain x: a whole number from 1 to 3600 is expected"),
-        (["--drain", "0"], "--drain 0: a whole number from 1 to 3600 is expected"),
+        (["--drain", "x"], "--drain x: a number from 1 to 3600 is expected"),
+        (["--drain", "0"], "--drain 0: a number from 1 to 3600 is expected"),
         (["word"], "word: unexpected"),
         (["--", "--config"], "--config: unexpected"),
         (

@@ -1,3 +1,5 @@
+import Arguments
+
 /// A command that calls the HTTP door.
 protocol DoorCaller: Subcommand {
     var door: Door { get set }

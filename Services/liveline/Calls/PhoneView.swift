@@ -24,7 +24,8 @@ struct PhoneView: Sendable {
         var id: String
         /// `active`, `ended` or `dismissed`.
         var state: String
-        var hasToken: Bool
+        /// The update token that its app has, in hex; nil for none.
+        var token: String?
         /// The content state that it shows, JSON text.
         var shown: String
     }
@@ -50,7 +51,7 @@ struct PhoneView: Sendable {
     private static func activity(_ value: JSONValue) -> Activity {
         Activity(
             id: value["id"]?.string ?? "", state: value["state"]?.string ?? "",
-            hasToken: value["token"]?.string != nil, shown: text(value["contentState"]))
+            token: value["token"]?.string, shown: text(value["contentState"]))
     }
 
     private static func event(_ value: JSONValue) -> Event {

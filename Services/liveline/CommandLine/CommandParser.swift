@@ -1,3 +1,4 @@
+import Arguments
 import Service
 
 /// What a command line asks for.
@@ -13,6 +14,7 @@ extension Subcommand {
     ///
     /// - Throws: `CommandFailure` with every fault in them.
     static func parse(_ arguments: [String]) throws(CommandFailure) -> Parsed<Self> {
+        let known = CommandOptions(options)
         var command = Self()
         var faults: [String] = []
         var rest = arguments[...]
@@ -23,7 +25,7 @@ extension Subcommand {
                 break
             }
             let isOption = word.hasPrefix("--")
-            let fault = isOption ? command.takeOption(word, &rest) : command.takeOperand(word)
+            let fault = isOption ? known.take(word, &rest, into: &command) : command.takeOperand(word)
             if let fault { faults.append(fault) }
         }
         if faults.isEmpty { faults = command.faults }
@@ -35,34 +37,12 @@ extension Subcommand {
         take(word) ? nil : "\(word): unexpected"
     }
 
-    private mutating func takeOption(_ word: String, _ rest: inout ArraySlice<String>) -> String? {
-        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
-            String.init)
-        guard let option = Self.options.first(where: { $0.name == parts[0] }) else {
-            return "\(parts[0]): unknown option"
-        }
-        guard option.placeholder != nil else {
-            guard parts.count == 1, option.apply(&self, "") else { return "\(option.name): takes no value" }
-            return nil
-        }
-        guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
-            return "\(option.name): a value is missing"
-        }
-        return option.apply(&self, value) ? nil : "\(option.name) \(value): \(option.expects) is expected"
-    }
-
     /// What `--help` shows.
     static var help: String {
-        let rows = options.map { option in
-            ([option.name, option.placeholder].compactMap { $0 }.joined(separator: " "), option.help)
-        }
-        let all = rows + [("--help", "show this")]
-        let width = all.map(\.0.count).max() ?? 0
-        let lines = all.map { left, right in
-            "  \(left)\(String(repeating: " ", count: width - left.count))  \(right)"
-        }
         let head = ["usage: liveline \(name) \(usage)", "", summary.sentence, "", "options:"]
-        return (head + lines + (details.isEmpty ? [] : ["", details])).joined(separator: "\n")
+        return
+            (head + CommandOptions(options).help
+            + (details.isEmpty ? [] : ["", details])).joined(separator: "\n")
     }
 }
 

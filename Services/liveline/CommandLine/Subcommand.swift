@@ -1,3 +1,4 @@
+import Arguments
 import Service
 
 /// One of the things that `liveline` does: its members are what the command line says.

@@ -1,3 +1,4 @@
+import Arguments
 import Service
 
 /// `liveline check`: every fault of a configuration file at once.

@@ -1,3 +1,4 @@
+import Arguments
 import Service
 
 /// `liveline load`: pushes load through the whole pipeline and measures it.

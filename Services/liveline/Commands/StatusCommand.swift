@@ -1,3 +1,4 @@
+import Arguments
 import Contracts
 import Service
 import Web

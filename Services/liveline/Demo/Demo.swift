@@ -1,3 +1,4 @@
+import Contracts
 import JSON
 import Service
 import Web
@@ -31,16 +32,16 @@ struct Demo {
             return counters?["accepted"]?.int64 == Int64(2 * Self.phones.count)
         }
         try createFilter()
-        try send(startCall())
+        var codes = try send(startCall())
         try waitForStep(0)
-        try send(LiveActivityCall(.update, activity: Self.activity, state: Self.state(1)))
+        codes += try send(LiveActivityCall(.update, activity: Self.activity, state: Self.state(1)))
         try waitForStep(1)
         try rotate()
-        try send(LiveActivityCall(.update, activity: Self.activity, state: Self.state(2)))
+        codes += try send(LiveActivityCall(.update, activity: Self.activity, state: Self.state(2)))
         try waitForStep(2)
-        try send(LiveActivityCall(.end, activity: Self.activity, state: Self.state(3)))
+        codes += try send(LiveActivityCall(.end, activity: Self.activity, state: Self.state(3)))
         try waitForStep(3)
-        return try verify()
+        return try verify(codes)
     }
 
     private static func state(_ step: Int) -> [UInt8] {
@@ -88,21 +89,24 @@ struct Demo {
         return call
     }
 
-    private func send(_ call: LiveActivityCall) throws(CommandFailure) {
+    private func send(_ call: LiveActivityCall) throws(CommandFailure) -> [String] {
         let codes = try DoorAnswer(.success(try loop.call(door.request(call)))).get()
         let state = String(decoding: call.state, as: UTF8.self)
-        console.say(
-            "\(call.method) \(call.event.rawValue) \(Self.activity) \(state): \(codes.joined(separator: ", "))"
-        )
+        let names = codes.joined(separator: ", ")
+        console.say("\(call.method) \(call.event.rawValue) \(Self.activity) \(state): \(names)")
+        return codes
     }
 
     private func rotate() throws(CommandFailure) {
         let before = try ask("/counters")["registrations"]?["accepted"]?.int64 ?? 0
+        let former = try phone(Self.rotating).activities.first?.token
         let path = "\(SimulatorControl.phone(Self.rotating))/rotate"
         let request = control.post(path) { $0.member("activity", Self.activity) }
         _ = try SimulatorControl.read(try loop.call(request))
         try wait("the new token to be registered") { () throws(CommandFailure) in
-            try ask("/counters")["registrations"]?["accepted"]?.int64 ?? 0 > before
+            let accepted = try ask("/counters")["registrations"]?["accepted"]?.int64 ?? 0
+            let token = try phone(Self.rotating).activities.first?.token
+            return accepted > before && token != former
         }
         console.say("phone \(Self.rotating): its activity gets a new token")
     }
@@ -127,14 +131,20 @@ struct Demo {
             for name in Self.phones {
                 guard let activity = try phone(name).activities.first else { return false }
                 guard activity.shown == expected else { return false }
-                guard activity.hasToken || step == Self.states.count - 1 else { return false }
+                guard activity.token != nil || step == Self.states.count - 1 else { return false }
             }
             return try ask("/counters")["registrations"]?["underWay"]?.int64 == 0
         }
     }
 
-    private func verify() throws(CommandFailure) -> Verdict {
+    private func verify(_ codes: [String]) throws(CommandFailure) -> Verdict {
         var isGood = true
+        console.say("")
+        for code in codes {
+            let status = try settled(code)
+            console.say("\(code) is \(status.text)")
+            isGood = isGood && status.counts.delivered == Self.phones.count
+        }
         for name in Self.phones {
             let seen = try phone(name).history
             console.say("\n\(name) showed")
@@ -147,6 +157,16 @@ struct Demo {
         console.say(
             isGood ? "\neach phone was started by the filter, updated twice and ended" : "\nthe demo failed")
         return isGood ? .good : .bad
+    }
+
+    private func settled(_ code: String) throws(CommandFailure) -> MessageStatus {
+        var status: MessageStatus?
+        try wait("\(code) to be settled") { () throws(CommandFailure) in
+            status = MessageStatus(try loop.call(door.statusRequest(code)).body)
+            return status?.isSettled ?? false
+        }
+        guard let status else { throw CommandFailure(.data, "\(code): the door's answer is no status") }
+        return status
     }
 
     private func wait(

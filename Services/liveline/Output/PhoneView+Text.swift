@@ -3,7 +3,7 @@ extension PhoneView {
     var text: String {
         let head = "\(hardwareID): \(pushes) pushes, \(duplicates) twice\(isOnline ? "" : ", offline")"
         let now = activities.map { activity in
-            "  \(activity.id) is \(activity.state)\(activity.hasToken ? "" : ", without a token"): \(activity.shown)"
+            "  \(activity.id) is \(activity.state)\(activity.token != nil ? "" : ", without a token"): \(activity.shown)"
         }
         return ([head] + now + history.map(Self.line)).joined(separator: "\n")
     }
