@@ -153,7 +153,7 @@ extension Runner {
             adapterIsUsedAlone(context) ? try asFailure("adapter") { try makeAdapter(context) } : nil
         let alone = Alone(
             context: context, core: makeCore, store: try makeStore(asFailure: context), adapter: adapter,
-            clock: AloneClock(options.clock), write: write)
+            clock: AloneClock(options.clock), write: writeToStandardOutput)
         return alone.run(input: STDIN_FILENO)
     }
 
@@ -184,9 +184,7 @@ extension Runner {
         }
     }
 
-    private func write(_ text: String) { write([UInt8](text.utf8)) }
-
-    private func write(_ bytes: [UInt8]) { writeAll(bytes, to: STDOUT_FILENO) }
+    private func write(_ text: String) { writeToStandardOutput([UInt8](text.utf8)) }
 }
 
 /// Turns an error of the operating system into a reason not to start.

@@ -105,18 +105,4 @@ import Testing
         try sender.deliver([bytes("good")], to: segmenter)
         #expect(try receiver.next() == .message([bytes("good")]))
     }
-
-    private func connectRaw(_ path: String) throws -> CInt {
-        let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        try #require(result == 0)
-        return descriptor
-    }
 }

@@ -77,6 +77,17 @@ func leaveStaleSocket(_ path: String) throws {
 
 /// Listens at a path with a plain socket.
 func listenRaw(_ path: String) throws -> CInt {
+    let descriptor = try rawSocket(path) { bind($0, $1, $2) }
+    try #require(listen(descriptor, 1) == 0)
+    return descriptor
+}
+
+/// Connects to a path with a plain socket.
+func connectRaw(_ path: String) throws -> CInt { try rawSocket(path) { connect($0, $1, $2) } }
+
+private func rawSocket(
+    _ path: String, _ join: (CInt, UnsafePointer<sockaddr>, socklen_t) -> CInt
+) throws -> CInt {
     let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
     try #require(descriptor >= 0)
     var address = sockaddr_un()
@@ -84,10 +95,9 @@ func listenRaw(_ path: String) throws -> CInt {
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
     let result = withUnsafePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            join(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
         }
     }
     try #require(result == 0)
-    try #require(listen(descriptor, 1) == 0)
     return descriptor
 }

@@ -73,6 +73,19 @@ import Testing
             ])
     }
 
+    @Test func `the example that is shipped is read without a fault`() throws {
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        var options = Options()
+        options.configurationPath = "/\(root)/compose/liveline.json"
+        let read = try Configuration.read(options)
+        #expect(read.configuration.applications.map(\.code) == ["AAAAA-00001"])
+        #expect(read.warnings == [])
+        // What it spells out are the defaults.
+        #expect(read.configuration.delivery == DeliverySettings())
+        #expect(read.configuration.http == Configuration.HTTP())
+        #expect(read.configuration.apns == Configuration.APNs())
+    }
+
     @Test func `an application's pace stands over the common one`() throws {
         let configuration = try read(example)
         let application = try #require(configuration.application("AAAAA-00001"))

@@ -43,7 +43,7 @@ import Web
         try world.send(raw: [[UInt8]](repeating: [], count: 2_000))
         try world.send([.report(.sample)], from: gateway)
         try world.send([.command(command(5))])
-        try world.run { world.store.rows == [5] }
+        try world.run { world.store.rows == [5] && world.metrics.contains("unexpected-sender") }
         #expect(world.metrics.contains(#"liveline_messages_bad_total{kind="not-a-message"} 4"#))
         #expect(world.metrics.contains(#"liveline_messages_bad_total{kind="too-many-frames"} 1"#))
         #expect(world.metrics.contains(#"liveline_messages_bad_total{kind="unexpected-sender"} 1"#))
@@ -139,6 +139,26 @@ import Web
     }
 
     // MARK: Place, reload and end
+
+    @Test(arguments: [0, Int64.max])
+    func `a service that is behind acts on a new life when its time has come, or all is read`(
+        behindMillisecondsMax: Int64
+    ) throws {
+        let world = try World { limits in
+            limits.laneMessagesMax = 1
+            limits.behindMillisecondsMax = behindMillisecondsMax
+        }
+        try world.run { !world.segmenter.missing.contains("no token-registry heard") }
+        for sequence in 1...50 as ClosedRange<Int64> { try world.send([.command(command(sequence))]) }
+        try world.send([.hello(hello())], from: registry, epoch: 9)
+        var rows = 0
+        try world.run {
+            let isTold = world.segmenter.node.core.told.contains { $0.hasSuffix("newLife") }
+            if !isTold { rows = world.store.rows.count }
+            return isTold
+        }
+        #expect(behindMillisecondsMax == 0 ? rows < 45 : rows >= 45)
+    }
 
     @Test func `who has lost its socket goes`() throws {
         try world.run { world.segmenter.bus.ownsItsSockets }

@@ -60,7 +60,7 @@ final class World {
     private let coder = ParcelCoder()
     private let context: ServiceContext
 
-    init() throws {
+    init(_ adjust: (inout LoopLimits) -> Void = { _ in }) throws {
         directory = try TemporaryDirectory()
         let path = directory.path
         func makeContext(_ instance: InstanceName, _ sink: @escaping LogSink) -> ServiceContext {
@@ -77,6 +77,7 @@ final class World {
         limits.youngTicks = .max
         limits.stopMilliseconds = 300
         limits.retryMillisecondsMin = 20
+        adjust(&limits)
         segmenter = ServiceLoop(
             context: context, store: store, adapter: adapter, bus: try makeBus(InstanceName(.segmenter)),
             limits: limits, makeCore: { _ in ToySegmenter() })
@@ -101,9 +102,11 @@ final class World {
         Issue.record("the condition did not come true: \(store.rows) \(log.lines.suffix(5))")
     }
 
-    func send(_ messages: [Message], from instance: InstanceName = InstanceName(.ingest)) throws {
+    func send(
+        _ messages: [Message], from instance: InstanceName = InstanceName(.ingest), epoch: Int64 = 7
+    ) throws {
         let envelope = Envelope(
-            type: messages[0].type, id: 1, from: Sender(instance, epoch: 7), sentAtMilliseconds: 0)
+            type: messages[0].type, id: 1, from: Sender(instance, epoch: epoch), sentAtMilliseconds: 0)
         try send(raw: coder.frames(Parcel(envelope: envelope, messages: messages)), messages[0].lane)
     }
 

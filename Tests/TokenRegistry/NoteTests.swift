@@ -75,6 +75,18 @@ import Testing
         #expect(harness.facts[3]?.registrationSequence == last)
     }
 
+    @Test func `of an empty run rests also on a registration that was ignored`() throws {
+        let harness = try Harness()
+        let run = try harness.joined(Token.a, "dev-1")
+        try harness.activityToken(Token.b, run: run, "dev-1", registeredAt: harness.now.wallSeconds)
+        let ignored = try harness.activityToken(
+            Token.a, run: run, "dev-1", registeredAt: harness.now.wallSeconds - 60)
+        harness.apns = { _ in .failed(410, "Unregistered", at: harness.now.wall + 1_000) }
+        try harness.update(run, "{}")
+        let said = harness.facts.values.first { $0.kind == .runEmpty }
+        #expect(said?.registrationSequence == ignored)
+    }
+
     @Test func `of a run that is filled and emptied again is said again`() throws {
         let harness = try Harness()
         let run = try harness.joined(Token.a)

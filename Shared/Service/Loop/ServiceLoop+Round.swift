@@ -17,6 +17,7 @@ extension ServiceLoop {
         inbox.events += adapter.process(nowMilliseconds: now.monotonic)
         if recovery.isWaiting(nowMilliseconds: now.monotonic) { return idle(now) }
         isBehind = readLanes(now)
+        if !isBehind { drainedAtMilliseconds = now.monotonic }
         transact(clock())
         greet()
     }
@@ -142,7 +143,13 @@ extension ServiceLoop {
         if node.isAbandoned { try node.restart(makeCore(context), at: now, in: &store) }
         for parcel in inbox.parcels { try node.receive(parcel, at: now, in: &store) }
         for event in inbox.events { try node.receive(event, at: now, in: &store) }
-        try node.turn(drained: !isBehind, at: now, in: &store)
+        try node.turn(drained: isDrained(now), at: now, in: &store)
+    }
+
+    /// Whether all that a former life of a neighbour had sent has been taken in.
+    private func isDrained(_ now: Moment) -> Bool {
+        guard isBehind, let drainedAt = drainedAtMilliseconds else { return true }
+        return now.monotonic - drainedAt >= limits.behindMillisecondsMax
     }
 }
 

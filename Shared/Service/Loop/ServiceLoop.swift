@@ -27,6 +27,8 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
     var badMessages = LogGate()
     /// Whether the last round left something unread.
     var isBehind = false
+    /// When nothing was left unread for the last time.
+    var drainedAtMilliseconds: Int64?
     /// A turn is due whatever the core waits for.
     var owesTurn = true
     var nextTickMilliseconds = Int64.min
@@ -155,6 +157,9 @@ struct LoopLimits: Sendable {
     var laneMessagesMax = 500
     /// How long one lane is read before the round goes on, in milliseconds.
     var laneMilliseconds: Int64 = 3
+    /// How long a service may be behind before neighbours that came and went are acted on all the same, in
+    /// milliseconds: what the former life of one had sent is read by then.
+    var behindMillisecondsMax: Int64 = 2_000
     /// How long stopping may take, in milliseconds.
     var stopMilliseconds: Int64 = 5_000
     /// How often the run directory is looked at, in milliseconds.

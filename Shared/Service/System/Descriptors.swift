@@ -17,16 +17,3 @@ func isReadable(_ descriptor: CInt) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&entry, 1, 0) > 0
 }
-
-/// Writes all bytes, waiting as long as the reader takes; what cannot be written is gone.
-func writeAll(_ bytes: [UInt8], to descriptor: CInt) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-        let written = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-        if written > 0 {
-            rest = rest.dropFirst(written)
-        } else if written == 0 || errno != EINTR {
-            return
-        }
-    }
-}
