@@ -7,7 +7,8 @@ final class KillDrill: Pollable {
     private let names: [String]
     private let dues: [Int64]
     private let progress: Progress
-    private(set) var killed = 0
+    private var killed = 0
+    private var victim: (child: Child, processID: Int32)?
 
     /// Begins now.
     ///
@@ -27,22 +28,32 @@ final class KillDrill: Pollable {
     }
 
     /// Whether all of them have been killed and run again.
-    var isDone: Bool { killed == names.count && supervisor.isReady }
+    var isDone: Bool { killed == names.count && isWhole }
+
+    /// Whether the last one that was killed runs again, and all are ready.
+    private var isWhole: Bool {
+        // That a process has ended is known only once it has been waited for.
+        if let victim, victim.child.process?.processID == victim.processID { return false }
+        return supervisor.isReady
+    }
 
     var descriptor: CInt { -1 }
 
     /// A service is killed only once the one before is ready again.
     var nextDeadlineMilliseconds: Int64? {
-        guard killed < names.count, supervisor.isReady else { return nil }
+        guard killed < names.count, isWhole else { return nil }
         return dues[killed]
     }
 
     func process(nowMilliseconds: Int64) {
         guard let due = nextDeadlineMilliseconds, due <= nowMilliseconds else { return }
         let name = names[killed]
-        guard let child = supervisor.children.first(where: { $0.plan.name == name }) else { return }
-        progress.say("kill -9 \(name) (\(child.process?.processID ?? 0))")
-        child.process?.send(.kill)
+        guard let child = supervisor.children.first(where: { $0.plan.name == name }),
+            let process = child.process
+        else { return }
+        progress.say("kill -9 \(name) (\(process.processID))")
+        process.send(.kill)
+        victim = (child, process.processID)
         killed += 1
     }
 }
