@@ -91,7 +91,7 @@ let package = Package(
             "Processes"),
         tests(
             "Pipeline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "Contracts",
-            "Service", "Store", "Crypto"),
+            "Service", "Store", "Crypto", "Web"),
         tests("Tidy"),
     ]
 )

@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+import Web
+
+/// The executables of this build, run as their users run them.
+enum Program {
+    /// The folder that the tests were built into holds the executables too.
+    static let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+
+    /// Runs a program to its end.
+    static func run(
+        _ name: String, _ arguments: [String], input: String = ""
+    ) throws -> (code: Int32, output: String, errors: String) {
+        let process = Foundation.Process()
+        let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
+        process.executableURL = folder.appending(path: name)
+        process.arguments = arguments
+        process.standardInput = stdin
+        process.standardOutput = stdout
+        process.standardError = stderr
+        try process.run()
+        try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+        try stdin.fileHandleForWriting.close()
+        let output = String(decoding: stdout.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let errors = String(decoding: stderr.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, output, errors)
+    }
+}
+
+/// Five services and a simulator, started by `liveline up --simulator` in a directory of their own.
+final class RunningPipeline {
+    let directory: URL
+    private let process = Foundation.Process()
+    private let output = Pipe()
+    private let ports: [Int]
+
+    /// Starts everything and waits until it is ready.
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appending(
+            path: "ll-\(UInt32.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        ports = try (0..<3).map { _ in try RunningPipeline.freePort() }
+        process.executableURL = Program.folder.appending(path: "liveline")
+        process.arguments = [
+            "up", "--simulator", "--run", directory.path + "/run", "--data", directory.path + "/data",
+            "--http", "127.0.0.1:\(ports[0])", "--apns", "127.0.0.1:\(ports[1])", "--control",
+            "127.0.0.1:\(ports[2])",
+        ]
+        process.standardError = output
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        try waitForReady()
+    }
+
+    private func waitForReady() throws {
+        var log = ""
+        while !log.contains("liveline info ready") {
+            let data = output.fileHandleForReading.availableData
+            try #require(!data.isEmpty, "it ended before it was ready: \(log)")
+            log += String(decoding: data, as: UTF8.self)
+        }
+        // Read on, or a full pipe would stop it.
+        output.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
+    }
+
+    private static func freePort() throws -> Int {
+        let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0)) { _, _ in }
+        defer { server.close() }
+        return Int(try #require(server.port))
+    }
+
+    /// Stops it and removes its directory.
+    ///
+    /// - Returns: its exit code.
+    func stop() throws -> Int32 {
+        process.terminate()
+        process.waitUntilExit()
+        try FileManager.default.removeItem(at: directory)
+        return process.terminationStatus
+    }
+
+    /// Calls the HTTP door, as a server.
+    func door(_ path: String, _ body: String) throws -> String {
+        try call("POST", "http://127.0.0.1:\(ports[0])\(path)", body)
+    }
+
+    /// Calls the simulator's control port.
+    func control(_ method: String, _ path: String, _ body: String = "") throws -> String {
+        try call(method, "http://127.0.0.1:\(ports[2])\(path)", body)
+    }
+
+    private func call(_ method: String, _ url: String, _ body: String) throws -> String {
+        let response = try HTTPClient.perform(
+            HTTPClientRequest(
+                method: method, url: url,
+                headers: ["Authorization": "Bearer k-demo", "Content-Type": "application/json"],
+                body: Array(body.utf8)))
+        return String(decoding: response.body, as: UTF8.self)
+    }
+
+    /// Asks the control port until what it says fulfils a condition.
+    func control(_ path: String, until isRight: (String) -> Bool) throws -> String {
+        let deadline = Date(timeIntervalSinceNow: 30)
+        while true {
+            let said = try control("GET", path)
+            if isRight(said) { return said }
+            try #require(Date() < deadline, "it does not come to it: \(said)")
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+    }
+}
