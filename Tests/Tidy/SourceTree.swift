@@ -38,11 +38,26 @@ struct SourceTree {
     /// The modules that a file imports.
     static func imports(_ lines: [SourceLine]) -> [String] {
         lines.compactMap { line in
+            guard line.text.utf8Contains("import ") else { return nil }
             guard
                 let match = line.text.firstMatch(
                     of: /^\s*(?:(?:public|internal|private|@testable) )*import (?:struct |func |enum )?(\w+)/)
             else { return nil }
             return String(match.1)
         }
+    }
+}
+
+extension String {
+    /// Whether the bytes of another text stand in this one; many times faster than comparing characters.
+    func utf8Contains(_ part: String) -> Bool {
+        var text = Substring(self).utf8
+        let part = Array(part.utf8)
+        while let start = text.firstIndex(of: part[0]) {
+            text = text[start...]
+            if text.starts(with: part) { return true }
+            text = text.dropFirst()
+        }
+        return false
     }
 }
