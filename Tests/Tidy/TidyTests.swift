@@ -14,7 +14,6 @@ import Testing
         let tree = try SourceTree(under: "Services", "Shared")
         let prints = tree.code.filter {
             $0.text.utf8Contains("print(") && $0.text.contains(/(^|[^\w.])print\(/)
-
         }
         #expect(prints.map(\.place) == [])
     }
