@@ -41,7 +41,7 @@ final class APNsConnections: Adapter {
         self.resolver = resolver
         isAlone = context.isAlone
         endpoints = try Self.endpoints(context)
-        tools.resolve = { [unowned self] lane, now in lookUp(lane, at: now) }
+        tools.resolve = { [weak self] lane, now in self?.lookUp(lane, at: now) }
     }
 
     var descriptors: [CInt] {

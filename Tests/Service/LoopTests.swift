@@ -222,6 +222,22 @@ import Web
 
     // MARK: Admin door
 
+    @Test func `the admin door may end while a request is on its way`() throws {
+        let client = HTTPClient()
+        var result: Result<HTTPClientResponse, HTTPClientError>?
+        var server: HTTPServer?
+        do {
+            let admin = try AdminDoor(.tcp(host: "127.0.0.1", port: 0), metrics: Metrics())
+            server = admin.pollable as? HTTPServer
+            let port = try #require(server?.port)
+            client.send(HTTPClientRequest(method: "GET", url: "http://127.0.0.1:\(port)/readyz")) {
+                result = $0
+            }
+        }
+        Poller(try #require(server), client).run(timeoutMilliseconds: 10_000) { result != nil }
+        #expect(try #require(result).get().status == 503)
+    }
+
     @Test func `the admin door tells how the service is`() throws {
         let admin = try AdminDoor(.tcp(host: "127.0.0.1", port: 0), metrics: Metrics())
         let server = try #require(admin.pollable as? HTTPServer)

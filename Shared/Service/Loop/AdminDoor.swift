@@ -21,7 +21,9 @@ final class AdminDoor {
         limits.bodyBytesMax = 0
         limits.connectionsMax = 64
         do {
-            server = try HTTPServer(address, limits: limits) { [unowned self] request, exchange in
+            server = try HTTPServer(address, limits: limits) { [weak self] request, exchange in
+                // A request that arrives while the process ends outlives this object.
+                guard let self else { return exchange.respond(status: 503) }
                 answer(request, exchange)
             }
         } catch {

@@ -60,8 +60,8 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
         node = Node(core: makeCore(context), life: Sender(context.instance, epoch: context.epoch))
         // The first transaction begins with `started`, as after a failure.
         node.abandon()
-        admin?.missing = { [unowned self] in missing }
-        admin?.refresh = { [unowned self] in refreshGauges() }
+        admin?.missing = { [weak self] in self?.missing ?? ["stopping"] }
+        admin?.refresh = { [weak self] in self?.refreshGauges() }
     }
 
     /// What the service lacks to do its work, in words.
