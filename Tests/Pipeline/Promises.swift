@@ -12,6 +12,9 @@ struct Promises {
         if !story.unsettled.isEmpty {
             breaches.append("\(story.unsettled.count) of \(story.codes.count) messages are not settled")
         }
+        for process in world.processes where process.keptCount > 0 {
+            breaches.append("\(process.instance) keeps \(process.keptCount) that nobody answers")
+        }
         for activity in story.activities {
             breaches += miscounted(activity)
             if activity.startAccepted {

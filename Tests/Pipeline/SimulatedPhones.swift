@@ -58,18 +58,23 @@ struct SimulatedPhones {
     }
 
     /// The activity's new token on a phone; the former one is dead from now on.
-    mutating func rotate(_ hwid: String, _ activity: String, at now: Int64) -> String? {
+    ///
+    /// - Parameter isToBeTold: whether the phone has still to tell the door a token. One that the door accepts only
+    ///   after its death counts as registered anew then, and APNs refuses it once more.
+    mutating func rotate(
+        _ hwid: String, _ activity: String, at now: Int64, isToBeTold: (String) -> Bool
+    ) -> String? {
         guard var state = shown[hwid]?[activity], !state.ended else { return nil }
         let token = newToken()
-        if let old = state.token { dead[old] = now }
+        if let old = state.token {
+            dead[old] = now
+            if isToBeTold(old) { registeredDead.insert(old) }
+        }
         state.token = token
         activityTokens[token] = Place(hwid: hwid, activity: activity)
         shown[hwid]?[activity] = state
         return token
     }
-
-    /// Notes that a phone tells the door a token: one that is dead by then counts as registered after its death.
-    mutating func registers(_ token: String) { if dead[token] != nil { registeredDead.insert(token) } }
 
     /// Notes that a gateway has died: what it alone knew, nobody knows any more.
     mutating func died(_ gateway: InstanceName, isKnown: (Arrival) -> Bool) {

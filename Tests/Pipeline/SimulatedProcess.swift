@@ -24,6 +24,8 @@ protocol SimulatedProcess: AnyObject {
     var instance: InstanceName { get }
     var isAlive: Bool { get }
     var hasInput: Bool { get }
+    /// How much it keeps because nobody has answered it.
+    var keptCount: Int { get }
     func start(epoch: Int64, at now: Moment) throws
     func kill()
     func deliver(_ parcel: Parcel)
@@ -54,6 +56,8 @@ final class Process<C: Core>: SimulatedProcess {
 
     var isAlive: Bool { node != nil }
     var hasInput: Bool { isNew || !parcels.isEmpty || !events.isEmpty }
+
+    var keptCount: Int { node?.keptCount ?? 0 }
 
     func start(epoch: Int64, at now: Moment) throws {
         node = Node(core: makeCore(epoch), life: Sender(instance, epoch: epoch))

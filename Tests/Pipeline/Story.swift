@@ -131,10 +131,9 @@ final class Story {
 
     private func rotate(_ activity: Activity) {
         guard let hwid = world.random.pick(activity.devices),
-            world.phones.shown[hwid]?[activity.name]?.token != nil,
-            let token = world.phones.rotate(hwid, activity.name, at: world.now.wall)
+            world.phones.shown[hwid]?[activity.name]?.token != nil
         else { return }
-        world.register(hwid, activity.name, token)
+        world.rotate(hwid, activity.name)
     }
 
     private func call(

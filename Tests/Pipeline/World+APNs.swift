@@ -66,13 +66,16 @@ extension World {
     /// A phone gets the activity's token after a while and registers it, as an app does.
     func obtainToken(_ hwid: String, _ activity: String) {
         plan(
-            .act { [unowned self] in
-                guard let token = phones.rotate(hwid, activity, at: now.wall) else { return }
-                register(hwid, activity, token)
-            }, inMilliseconds: Int64(random.number(100...20_000)))
+            .act { [unowned self] in rotate(hwid, activity) },
+            inMilliseconds: Int64(random.number(100...20_000)))
     }
 
-    func register(_ hwid: String, _ activity: String, _ token: String) {
+    /// Gives an activity on a phone a new token, which the phone registers.
+    func rotate(_ hwid: String, _ activity: String) {
+        let waiting = Set((phoneCalls[hwid] ?? []).map(\.token))
+        let new = phones.rotate(hwid, activity, at: now.wall, isToBeTold: waiting.contains)
+        guard let token = new else { return }
+        trace("\(hwid) has token \(token.suffix(4)) for \(activity)")
         let request = ["hwid": hwid, "activity_id": activity, "activity_token": token]
         tell(PhoneCall(method: "setActivityToken", request: request, token: token), phone: hwid)
     }

@@ -80,7 +80,6 @@ extension World {
 
     private func tellNext(_ hwid: String) {
         guard let call = phoneCalls[hwid]?.first else { return }
-        phones.registers(call.token)
         pushwoosh(call.method, call.request, isRepeated: true) { [unowned self] status, _ in
             trace("\(hwid) \(call.method) \(call.token.suffix(4)): \(status)")
             guard status < 500 else {
