@@ -8,8 +8,10 @@ public struct Envelope: Codable, Sendable, Equatable {
     public var id: Int64
     /// The writer; answers go there.
     public var from: Sender
-    /// The epoch of the life of the receiver that it is meant for; another life drops it, as the sender keeps it and
-    /// sends it again. Nil for what any life may take, such as an answer.
+    /// The epoch of the one life of the receiver that it is meant for.
+    ///
+    /// Another life drops it, as the sender keeps it and sends it again. Nil for what any life may take, such as an
+    /// answer.
     public var to: Int64?
     /// When it was sent, in milliseconds since 1970.
     public var sentAtMilliseconds: Int64

@@ -59,8 +59,8 @@ struct SimulatedPhones {
 
     /// The activity's new token on a phone; the former one is dead from now on.
     ///
-    /// - Parameter isToBeTold: whether the phone has still to tell the door a token. One that the door accepts only
-    ///   after its death counts as registered anew then, and APNs refuses it once more.
+    /// A token that `isToBeTold` to the door only after its death counts as registered anew then: APNs refuses it
+    /// once more.
     mutating func rotate(
         _ hwid: String, _ activity: String, at now: Int64, isToBeTold: (String) -> Bool
     ) -> String? {
