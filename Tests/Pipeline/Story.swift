@@ -114,6 +114,9 @@ final class Story {
         activity.highestTried += 1
         let n = activity.highestTried
         call("updateLiveActivity", state(activity, "update", n)) { activity.accepted[n] = $0 }
+        // A token that dies while a push is on its way to it.
+        guard world.random.happens(0.1) else { return }
+        world.plan(.act { self.rotate(activity) }, inMilliseconds: Int64(world.random.number(1...100)))
     }
 
     private func end(_ activity: Activity) {
