@@ -86,6 +86,17 @@ struct Promises {
         }
     }
 
+    /// How many phones show an activity by a token of another run, for which nothing is promised.
+    func strangers() throws -> Int {
+        try story.activities.reduce(0) { sum, activity in
+            try sum
+                + activity.devices.count { device in
+                    guard let shown = world.phones.shown[device]?[activity.name] else { return false }
+                    return try isInOtherRun(shown, activity)
+                }
+        }
+    }
+
     /// Whether the door has given a phone's token to another run of the activity than the one that was started.
     ///
     /// A run is over when its end is settled or nobody is left in it, and both may come of a token that has died. A

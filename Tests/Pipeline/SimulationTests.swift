@@ -17,10 +17,11 @@ private func simulate(seed: UInt64, faults: Faults) throws -> (breaches: [String
         // A report that is still kept may change an outcome.
         if story.unsettled.isEmpty, world.processes.allSatisfy({ $0.keptCount == 0 }) { break }
     }
-    let breaches = try Promises(world: world, story: story).breaches()
+    let promises = Promises(world: world, story: story)
+    let breaches = try promises.breaches()
     let summary = """
         seed \(seed): \(story.codes.count) messages, \(world.phones.arrivals.count) pushes, \(world.kills) kills, \
-        \(world.phones.duplicates) duplicates
+        \(world.phones.duplicates) duplicates, \(try promises.strangers()) in another run
         """
     if ProcessInfo.processInfo.environment["LIVELINE_TRACE"] != nil {
         FileHandle.standardError.write(

@@ -24,7 +24,7 @@ extension World {
     }
 
     private func isDue(_ process: any SimulatedProcess) -> Bool {
-        process.hasInput || process.dueInMilliseconds(at: now).map { $0 <= 0 } ?? false
+        process.hasInput || process.dueAt.map { $0 <= now.wall } ?? false
     }
 
     private func advance(to end: Int64) {
@@ -33,9 +33,7 @@ extension World {
             now = now.advanced(byMilliseconds: 1)
             return
         }
-        let dues = processes.filter(\.isAlive).compactMap { $0.dueInMilliseconds(at: now) }.map {
-            now.wall + $0
-        }
+        let dues = processes.compactMap(\.dueAt)
         let next = min(end, dues.min() ?? end, agenda.nextAt ?? end)
         now = now.advanced(byMilliseconds: max(1, next - now.wall))
     }
