@@ -11,7 +11,7 @@ import Store
 /// sent it.
 ///
 /// It knows a push from its arrival until its outcome is noted and 60 s longer: one that comes again is not sent
-/// again, unless it is a newer hand-over of one that ended in `retry`. It sends nothing by itself: what has no
+/// again, unless it is a newer hand-over of one that APNs has not accepted. It sends nothing by itself: what has no
 /// outcome is the registry's to hand over again. It keeps nothing on disk; after a crash the limiters give back
 /// what was under way here, and a push that was on the wire may reach APNs a second time, with the same `apns-id`.
 ///
@@ -106,7 +106,8 @@ extension APNsGateway {
             known.values[index].attempt = max(known.values[index].attempt, push.attempt)
             return []
         }
-        if isNewer && outcome.result == .retry { return nil }
+        // What was refused may have another token by now, or the same one registered anew; it was not processed.
+        if isNewer && outcome.result != .delivered { return nil }
         known.values[index].attempt = max(known.values[index].attempt, push.attempt)
         if known.values[index].token.isEmpty { known.values[index].token = push.token }
         let push = known.values[index]

@@ -15,6 +15,10 @@ extension RateLimiter {
             underway[target.id] = nil
         }
         if let known = waiting[target.id], known.target.attempt >= target.attempt { return [] }
+        if var report = paces.report(of: target) {
+            report.attempt = target.attempt
+            return [.send(.report(report), to: .service(.tokenRegistry))]
+        }
         waiting.remove(target.id)
         let pause = Pause(application: content.application, environment: target.environment)
         guard target.trial || !held.contains(pause) else {

@@ -10,7 +10,8 @@ public import Service
 /// Keeps nothing: the registry has every target until its report, and sends it again to a new life. In the pipeline
 /// the registry hands over one state of each participant at a time; alone, the limiter merges states itself: the
 /// newest wins. Limits: what `windows.targets` lets the registry have unanswered. A target that comes twice is held
-/// once; one of an older hand-over than it has is ignored.
+/// once, and one that comes again after it was delivered is answered as before, as long as its participant's pace is
+/// remembered; one of an older hand-over than it has is ignored.
 ///
 /// Known weakness: alone, it remembers a participant's pace only until the participant's next slot has passed.
 public struct RateLimiter: Core {
@@ -76,7 +77,7 @@ public struct RateLimiter: Core {
         guard let push = underway[report.id], push.target.attempt <= report.attempt else { return }
         underway[report.id] = nil
         guard report.result == .delivered, let sentAt = report.sentAtMilliseconds else { return }
-        paces.sent(push.target, atMilliseconds: sentAt, wireSeconds: report.wireTimestampSeconds ?? 0)
+        paces.sent(push.target, report, atMilliseconds: sentAt)
     }
 
     /// In how many milliseconds the next slot opens or the next send-before passes.

@@ -4,15 +4,21 @@ import Contracts
 ///
 /// The registry's record travels with each target; this one covers what was sent since that record was read.
 struct RecentPaces {
-    private var paces: [Int64: Pace] = [:]
+    private struct Recent {
+        var pace: Pace
+        /// What became of the last push.
+        var report: Report
+    }
+
+    private var recent: [Int64: Recent] = [:]
     private var forget: [(at: Int64, participant: Int64)] = []
     private var firstToForget = 0
 
-    var count: Int { paces.count }
+    var count: Int { recent.count }
 
     /// The later of the two records in each respect.
     func pace(of target: Target) -> Pace {
-        guard let recent = paces[target.participant] else { return target.pace }
+        guard let recent = recent[target.participant]?.pace else { return target.pace }
         var pace = target.pace
         pace.fullAtMilliseconds = max(pace.fullAtMilliseconds, recent.fullAtMilliseconds)
         pace.fiveNotBeforeMilliseconds = max(pace.fiveNotBeforeMilliseconds, recent.fiveNotBeforeMilliseconds)
@@ -21,14 +27,21 @@ struct RecentPaces {
         return pace
     }
 
-    /// Notes that a push to a target went out.
-    mutating func sent(_ target: Target, atMilliseconds sentAt: Int64, wireSeconds: Int64) {
+    /// What became of a target, if it was the last one delivered to its participant.
+    func report(of target: Target) -> Report? {
+        guard let report = recent[target.participant]?.report, report.id == target.id else { return nil }
+        return report
+    }
+
+    /// Notes that a push to a target was delivered.
+    mutating func sent(_ target: Target, _ report: Report, atMilliseconds sentAt: Int64) {
         guard target.participant != 0 else { return }
         var pace = pace(of: target)
         pace.sent(
             atMilliseconds: sentAt, priority: target.priority,
-            intervalMilliseconds: target.intervalMilliseconds, order: target.order, wireSeconds: wireSeconds)
-        paces[target.participant] = pace
+            intervalMilliseconds: target.intervalMilliseconds, order: target.order,
+            wireSeconds: report.wireTimestampSeconds ?? 0)
+        recent[target.participant] = Recent(pace: pace, report: report)
         let quiet = max(pace.fullAtMilliseconds, pace.fiveNotBeforeMilliseconds)
         forget.append((quiet, target.participant))
     }
@@ -38,10 +51,10 @@ struct RecentPaces {
         while firstToForget < forget.count, forget[firstToForget].at <= now {
             let participant = forget[firstToForget].participant
             firstToForget += 1
-            guard let pace = paces[participant],
+            guard let pace = recent[participant]?.pace,
                 max(pace.fullAtMilliseconds, pace.fiveNotBeforeMilliseconds) <= now
             else { continue }
-            paces[participant] = nil
+            recent[participant] = nil
         }
         guard firstToForget > 1_024, firstToForget * 2 > forget.count else { return }
         forget.removeFirst(firstToForget)

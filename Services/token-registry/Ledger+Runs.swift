@@ -10,12 +10,11 @@ extension RunFields {
         start = row.optionalInt(5)
         isStartComplete = row.bool(6)
         end = row.optionalInt(7)
-        isEndSettled = row.bool(8)
-        participants = Int(row.int(9))
-        open = Int(row.int(10))
-        waiting = Int(row.int(11))
-        isEmptySaid = row.bool(12)
-        registration = row.int(13)
+        participants = Int(row.int(8))
+        open = Int(row.int(9))
+        waiting = Int(row.int(10))
+        isEmptySaid = row.bool(11)
+        registration = row.int(12)
     }
 }
 
@@ -23,7 +22,7 @@ extension Ledger {
     func run(_ number: Int64) throws(StoreError) -> RunFields? {
         try database.first(
             """
-            SELECT number, application, activity, started_at, removes_at, start, start_complete, "end", end_settled,
+            SELECT number, application, activity, started_at, removes_at, start, start_complete, "end",
                 participants, open, waiting, empty_said, registration FROM run WHERE number = ?
             """, .int(number)
         ) { RunFields($0) }
@@ -33,15 +32,15 @@ extension Ledger {
         try database.run(
             """
             INSERT INTO run (number, application, activity, started_at, removes_at, start, start_complete, "end",
-                end_settled, participants, open, waiting, empty_said, registration)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                participants, open, waiting, empty_said, registration)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (number) DO UPDATE SET removes_at = excluded.removes_at, start = excluded.start,
                 start_complete = excluded.start_complete, "end" = excluded."end",
-                end_settled = excluded.end_settled, participants = excluded.participants, open = excluded.open,
+                participants = excluded.participants, open = excluded.open,
                 waiting = excluded.waiting, empty_said = excluded.empty_said, registration = excluded.registration
             """, .int(run.number), .text(run.application), .text(run.activity), .int(run.startedAt),
             .int(run.removesAt), Value(run.start), Value(run.isStartComplete), Value(run.end),
-            Value(run.isEndSettled), Value(run.participants), Value(run.open), Value(run.waiting),
+            Value(run.participants), Value(run.open), Value(run.waiting),
             Value(run.isEmptySaid), .int(run.registration))
     }
 

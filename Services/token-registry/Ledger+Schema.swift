@@ -35,7 +35,7 @@ extension Ledger {
         CREATE TABLE run (
             number INTEGER PRIMARY KEY, application TEXT NOT NULL, activity TEXT NOT NULL,
             started_at INTEGER NOT NULL, removes_at INTEGER NOT NULL, start INTEGER,
-            start_complete INTEGER NOT NULL, "end" INTEGER, end_settled INTEGER NOT NULL,
+            start_complete INTEGER NOT NULL, "end" INTEGER,
             participants INTEGER NOT NULL, open INTEGER NOT NULL, waiting INTEGER NOT NULL,
             empty_said INTEGER NOT NULL, registration INTEGER NOT NULL
         ) STRICT;

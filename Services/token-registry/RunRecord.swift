@@ -15,7 +15,6 @@ struct RunFields: Equatable {
     var isStartComplete = false
     /// The message that ends it for all.
     var end: Int64?
-    var isEndSettled = false
     /// How many participants it ever had.
     var participants = 0
     /// How many of them are starting or active.

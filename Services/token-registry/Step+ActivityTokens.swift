@@ -8,8 +8,6 @@ extension Step {
     func write(_ token: ActivityToken, _ registration: Registration) throws(StoreError) {
         let run = try knownRun(
             token.run, registration.application, token.activity, at: registration.acceptedAtMilliseconds)
-        // Also where the token is ignored: the door has accepted it, and takes no fact that rests on less.
-        run.registration = max(run.registration, registration.sequence)
         let device = try knownDevice(registration.application, hwid: registration.device, guestRun: nil)
         device.guestRun = nil
         let participant = try participant(run: token.run, device: device.number)
@@ -19,12 +17,13 @@ extension Step {
                     sequence: registration.sequence, clientSeconds: token.registeredAtSeconds)
             else { return }
         }
-        guard !isOver(run, participant, device) else {
+        guard try !isOver(run, participant) else {
             return emit(
                 .log(
                     LogLine(
                         .info, "token-ignored", [("run", "\(run.number)"), ("why", "the run has ended")])))
         }
+        run.registration = max(run.registration, registration.sequence)
         if token.token.isEmpty {
             try dismiss(participant, run, device, token, registration)
         } else {
@@ -47,11 +46,18 @@ extension Step {
 
     /// Whether no token of a run counts any more.
     ///
-    /// While an end is not settled, tokens still belong to the run that it ends.
-    private func isOver(_ run: RunRecord, _ participant: Participant?, _ device: Device) -> Bool {
-        if run.isEndSettled { return true }
-        if let participant, participant.state == .ended, participant.end != nil { return true }
-        return now.wall >= run.startedAt + memory.settings(run.application).activeSeconds * 1000
+    /// The door gives a run no tokens once it knows that its end is settled. One that it accepted before, and that
+    /// comes only now, still has a phone behind it that shows the activity: it gets the end.
+    private func isOver(_ run: RunRecord, _ participant: Participant?) throws(StoreError) -> Bool {
+        if now.wall >= run.startedAt + memory.settings(run.application).activeSeconds * 1000 { return true }
+        guard let participant, participant.state == .ended, let end = participant.end else { return false }
+        guard let row = try delivery(PushID(message: end, device: participant.device)) else { return true }
+        return !hadNoToken(row)
+    }
+
+    /// Whether a row ended only because there was no token that it could go to.
+    private func hadNoToken(_ row: Delivery) -> Bool {
+        row.state == .unreachable || row.state == .failed && TokenFault.isFault(row.reason)
     }
 
     private func dismiss(
@@ -92,7 +98,8 @@ extension Step {
         place.register(token.token, registration, clientSeconds: token.registeredAtSeconds)
         guard let participant = known else {
             let participant = try addParticipant(run, device: device.number, state: .active, place: place)
-            return try offerEnd(of: run, to: participant, device)
+            if let end = try end(of: run) { try giveEnd(end, to: participant, device) }
+            return
         }
         let former = participant.place.usable
         participant.place = place
@@ -102,8 +109,7 @@ extension Step {
         }
         participant.state = .active
         if former != token.token { try retarget(participant) }
-        try goOn(participant, device)
-        try offerEnd(of: run, to: participant, device)
+        try goOn(participant, run, device)
     }
 
     /// A token has moved to another device or run: whoever had it has none, and ends.
@@ -123,17 +129,17 @@ extension Step {
     }
 
     /// Lets what waited for a token go, or opens the newest state again.
-    private func goOn(_ participant: Participant, _ device: Device) throws(StoreError) {
+    private func goOn(_ participant: Participant, _ run: RunRecord, _ device: Device) throws(StoreError) {
         if let waiting = participant.waiting,
             let row = try delivery(PushID(message: waiting, device: participant.device))
         {
             return try schedule(row, participant, device)
         }
+        if let end = try end(of: run) { return try giveEnd(end, to: participant, device) }
         guard let newest = participant.newest, participant.handed != newest,
             let message = try message(newest),
             !message.isCancelled, message.expirationSeconds != 0, !message.isExpired(at: now.wall),
-            let row = try delivery(PushID(message: newest, device: participant.device)),
-            row.state == .unreachable || row.state == .failed && TokenFault.isFault(row.reason)
+            let row = try delivery(PushID(message: newest, device: participant.device)), hadNoToken(row)
         else { return }
         reopen(row, message)
         row.notBefore = 0
@@ -141,14 +147,28 @@ extension Step {
         try schedule(row, participant, device)
     }
 
-    /// Gives a participant that came after it the end of its run.
-    private func offerEnd(of run: RunRecord, to participant: Participant, _ device: Device) throws(StoreError)
+    private func end(of run: RunRecord) throws(StoreError) -> MessageRecord? {
+        guard let end = run.end else { return nil }
+        return try message(end)
+    }
+
+    /// Gives a participant with a new token the end of its run, unless it has that, or the end will come to it.
+    private func giveEnd(_ end: MessageRecord, to participant: Participant, _ device: Device)
+        throws(StoreError)
     {
-        guard let end = run.end, participant.end == nil, let message = try message(end),
-            message.settledAt == nil,
-            try !hasDelivery(PushID(message: end, device: device.number))
-        else { return }
-        try offer(message, to: participant, device)
+        if let row = try delivery(PushID(message: end.number, device: participant.device)) {
+            guard hadNoToken(row), !end.isExpired(at: now.wall) else { return }
+            reopen(row, end)
+            row.notBefore = 0
+            participant.end = end.number
+            try setWaiting(participant, end.number)
+            return try schedule(row, participant, device)
+        }
+        if let cursor = end.cursor, participant.number <= end.participantMax, participant.device > cursor {
+            return
+        }
+        if end.settledAt != nil { openAgain(end) }
+        try offer(end, to: participant, device)
     }
 }
 

@@ -81,11 +81,16 @@ extension Step {
         guard let outcome = row.state.outcome else { return }
         message.counts[outcome] -= 1
         message.unsettled += 1
-        revise(message)
-        message.sweepAt = message.nextSweep(after: now.wall, memory.settings(message.application))
+        openAgain(message)
         row.state = .waiting
         row.reason = nil
         row.changedAt = now.wall
+    }
+
+    /// Lets a message that may be settled have an open row again.
+    func openAgain(_ message: MessageRecord) {
+        revise(message)
+        message.sweepAt = message.nextSweep(after: now.wall, memory.settings(message.application))
     }
 }
 
@@ -98,7 +103,6 @@ extension Step {
         message.settledAt = now.wall
         message.isSettledUnnoted = true
         message.sweepAt = nil
-        if let run = try run(message.run), run.end == message.number { run.isEndSettled = true }
         sendSettled(message)
     }
 

@@ -8,6 +8,11 @@ public struct Envelope: Codable, Sendable, Equatable {
     public var id: Int64
     /// The writer; answers go there.
     public var from: Sender
+    /// The epoch of the one life of the receiver that it is meant for.
+    ///
+    /// Another life drops it, as the sender keeps it and sends it again. Nil for what any life may take, such as an
+    /// answer.
+    public var to: Int64?
     /// When it was sent, in milliseconds since 1970.
     public var sentAtMilliseconds: Int64
 
@@ -17,11 +22,14 @@ public struct Envelope: Codable, Sendable, Equatable {
     public static let versionsRead = [1]
 
     /// Makes an envelope of the current version.
-    public init(type: MessageType, id: Int64, from: Sender, sentAtMilliseconds: Int64) {
+    public init(
+        type: MessageType, id: Int64, from: Sender, to epoch: Int64? = nil, sentAtMilliseconds: Int64
+    ) {
         self.v = Envelope.version
         self.type = type
         self.id = id
         self.from = from
+        self.to = epoch
         self.sentAtMilliseconds = sentAtMilliseconds
     }
 }

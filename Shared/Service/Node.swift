@@ -55,6 +55,11 @@ public struct Node<C: Core> {
     public mutating func receive(_ parcel: Parcel, at now: Moment, in store: inout C.Storage)
         throws(StoreError)
     {
+        // What was on its way to a former life has been taken back by its sender, or will be.
+        if let epoch = parcel.envelope.to, epoch != life.epoch {
+            let label = [("type", parcel.envelope.type.rawValue)]
+            return pending.append(.count(Count("misdirected", label, by: parcel.messages.count)))
+        }
         for message in parcel.messages {
             if case .hello(let hello) = message {
                 peers.heard(hello, from: parcel.envelope.from, nowMilliseconds: now.monotonic)
@@ -134,8 +139,10 @@ public struct Node<C: Core> {
         }
         pending = []
         // Kept messages first: a retarget must not overtake the target it changes.
-        let sent = outbox.dispatch(peers, nowMilliseconds: now.monotonic) + loose
-        actions.parcels = parcels(sent, at: now)
+        let kept = outbox.dispatch(peers, nowMilliseconds: now.monotonic)
+        let sent = kept.map { (Address(instance: $0.instance, epoch: $0.epoch), $1) }
+        actions.parcels = parcels(
+            sent + loose.map { (Address(instance: $0, epoch: nil), $1) }, at: now)
         actions.hello = hello(at: now)
         return actions
     }
@@ -159,29 +166,27 @@ public struct Node<C: Core> {
     }
 
     /// Joins what goes to the same instance and is of the same type.
-    private mutating func parcels(_ sent: [(InstanceName, Message)], at now: Moment) -> [(
-        InstanceName, Parcel
-    )] {
+    private mutating func parcels(_ sent: [(Address, Message)], at now: Moment) -> [(InstanceName, Parcel)] {
         var order: [ParcelGroup] = []
         var groups: [ParcelGroup: [Message]] = [:]
-        for (instance, message) in sent {
-            let group = ParcelGroup(instance: instance, type: message.type)
+        for (address, message) in sent {
+            let group = ParcelGroup(address: address, type: message.type)
             if groups[group] == nil { order.append(group) }
             groups[group, default: []].append(message)
         }
         var result: [(InstanceName, Parcel)] = []
         for group in order {
             for part in (groups[group] ?? []).chunked() {
-                result.append((group.instance, parcel(part, at: now)))
+                result.append((group.address.instance, parcel(part, to: group.address.epoch, at: now)))
             }
         }
         return result
     }
 
-    private mutating func parcel(_ messages: [Message], at now: Moment) -> Parcel {
+    private mutating func parcel(_ messages: [Message], to epoch: Int64? = nil, at now: Moment) -> Parcel {
         nextParcel += 1
         let envelope = Envelope(
-            type: messages[0].type, id: nextParcel, from: life, sentAtMilliseconds: now.wall)
+            type: messages[0].type, id: nextParcel, from: life, to: epoch, sentAtMilliseconds: now.wall)
         return Parcel(envelope: envelope, messages: messages)
     }
 
@@ -250,9 +255,15 @@ public struct Node<C: Core> {
     public var keptCount: Int { outbox.count }
 }
 
+/// Where a parcel goes: what is kept goes to the life that it is kept for, what is not to any life.
+private struct Address: Hashable {
+    var instance: InstanceName
+    var epoch: Int64?
+}
+
 /// What may share a parcel.
 private struct ParcelGroup: Hashable {
-    var instance: InstanceName
+    var address: Address
     var type: MessageType
 }
 

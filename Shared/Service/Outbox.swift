@@ -134,12 +134,12 @@ extension Outbox {
     /// - Parameters:
     ///   - peers: the living instances.
     ///   - now: the monotonic clock, in milliseconds.
-    /// - Returns: what goes where, in the order in which it was added.
-    mutating func dispatch(_ peers: Peers, nowMilliseconds now: Int64) -> [(InstanceName, Message)] {
+    /// - Returns: what goes to which life, in the order in which it was added.
+    mutating func dispatch(_ peers: Peers, nowMilliseconds now: Int64) -> [(Sender, Message)] {
         lastDispatchMilliseconds = now
         guard !lines.isEmpty else { return [] }
         blockedUntil = blockedUntil.filter { $0.value > now }
-        var sent: [(number: Int64, instance: InstanceName, message: Message)] = []
+        var sent: [(number: Int64, life: Sender, message: Message)] = []
         for line in sortedLines() {
             guard var waiting = lines.removeValue(forKey: line) else { continue }
             while let number = waiting.first {
@@ -151,11 +151,11 @@ extension Outbox {
                 guard let life = choose(entry, message, peers) else { break }
                 waiting.removeFirst()
                 note(number, sentTo: life, now)
-                sent.append((number, life.instance, message))
+                sent.append((number, life, message))
             }
             if !waiting.isEmpty { lines[line] = waiting }
         }
-        return sent.sorted { $0.number < $1.number }.map { ($0.instance, $0.message) }
+        return sent.sorted { $0.number < $1.number }.map { ($0.life, $0.message) }
     }
 
     /// The lines in the order of their oldest entries, for those that share a window.

@@ -16,6 +16,10 @@ struct Peers {
 
     private var peers: [InstanceName: Peer] = [:]
     private var firstHeard: [ServiceName: Int64] = [:]
+    /// The epochs of an instance that are over, the newest last.
+    private var former: [InstanceName: [Int64]] = [:]
+    /// How many of them are remembered: more than can still have a hello on its way.
+    private static let formerMax = 8
     private var newLives: [InstanceName: (Sender, Hello)] = [:]
     /// Instances that another has taken over from, and that count as gone.
     private var replaced: Set<InstanceName> = []
@@ -43,6 +47,7 @@ struct Peers {
     /// A new life is acted on later, when all that the former one said has been read. So is the first hello of another
     /// instance of a service that runs once: it says that the former has lost its lock and is gone.
     mutating func heard(_ hello: Hello, from life: Sender, nowMilliseconds now: Int64) {
+        guard former[life.instance]?.contains(life.epoch) != true else { return }
         let service = life.instance.service
         let hello = hello.withBoundedWindows
         firstHeard[service] = firstHeard[service] ?? now
@@ -64,6 +69,9 @@ struct Peers {
     mutating func takeNewLives() -> [InstanceName] {
         let instances = newLives.keys.sorted()
         for (instance, (life, hello)) in newLives {
+            if let over = peers[instance]?.life.epoch {
+                former[instance] = ((former[instance] ?? []) + [over]).suffix(Peers.formerMax)
+            }
             peers[instance]?.life = life
             peers[instance]?.hello = hello
         }

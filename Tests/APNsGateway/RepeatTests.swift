@@ -47,6 +47,16 @@ import Testing
         #expect(bench.answer(1, 200).reports.first?.attempt == 2)
     }
 
+    @Test mutating func `a newer hand-over of a refused push is sent anew, also to the same token`() {
+        bench.send(bench.push())
+        bench.answer(1, 410, "Unregistered")
+        bench.note(1)
+        bench.advance(seconds: 30)
+        #expect(bench.send(bench.push()).requests.isEmpty)
+        #expect(bench.send(bench.push(attempt: 2)).requests.count == 1)
+        #expect(bench.answer(1, 200).reports.map(\.attempt) == [2])
+    }
+
     @Test mutating func `a newer hand-over of a push under way takes its place without a second request`() {
         bench.send(bench.push())
         #expect(bench.send(bench.push(attempt: 2), from: Bench.otherLimiter).isEmpty)

@@ -10,6 +10,12 @@ import Testing
         #expect(try coder.parcel(frames).messages[0].payload == payload)
     }
 
+    @Test func `an envelope may name the life that it is for`() throws {
+        var sent = parcel([.command(start)])
+        sent.envelope.to = 7
+        #expect(try coder.parcel(coder.frames(sent)) == sent)
+    }
+
     @Test func `several messages share a parcel, each with its own raw members`() throws {
         let other = update(.activity)
         let messages: [Message] = [.command(start), .command(other)]

@@ -3,39 +3,44 @@ import Foundation
 
 /// What APNs and the phones behind it do in the simulation: they answer, show, rotate tokens and check the promises.
 struct SimulatedPhones {
-    /// One push as it arrived.
-    struct Arrival {
-        var at: Int64
-        var apnsID: String
-        var token: String
-        var event: String
-        var n: Int
-        var timestamp: Int64
-        var priority: Int
-    }
-
     /// One activity as a phone knows it.
     struct Shown {
         var token: String?
         var n: [Int] = []
         var ended = false
         var lastTimestamp: Int64 = 0
+        var start: String
+    }
+
+    /// What APNs says to a push by itself, and the activity that it started, if it did.
+    struct Verdict {
+        var status = 200
+        var reason: String?
+        var timestamp: Int64?
+        var started: (hwid: String, activity: String)?
+
+        static let unknownToken = Verdict(status: 400, reason: "BadDeviceToken")
+    }
+
+    /// One activity on one phone.
+    struct Place: Hashable {
+        var hwid: String
+        var activity: String
     }
 
     private(set) var startTokens: [String: String] = [:]
-    private(set) var activityTokens: [String: (hwid: String, activity: String)] = [:]
+    private(set) var activityTokens: [String: Place] = [:]
     private(set) var dead: [String: Int64] = [:]
     private(set) var shown: [String: [String: Shown]] = [:]
-    private(set) var arrivals: [Arrival] = []
+    private(set) var arrivals = Arrivals()
     private(set) var violations: [String] = []
     private(set) var duplicates = 0
-    private var seen: Set<String> = []
-    private var lastTen: [String: Int64] = [:]
-    private var highest: [String: (n: Int, apnsID: String)] = [:]
+    private var highest: [Place: Int] = [:]
+    private var registeredDead: Set<String> = []
     private var tokensMade = 0
     /// How long the pace of a participant is, in milliseconds.
     let intervalMilliseconds: Int64
-    /// Pushes to a dead token are a breach only after its 410 could be known everywhere.
+    /// How long a token that was registered only after its death may be pushed to: until the next one is registered.
     let deadGraceMilliseconds: Int64 = 150_000
 
     init(intervalMilliseconds: Int64) { self.intervalMilliseconds = intervalMilliseconds }
@@ -53,51 +58,75 @@ struct SimulatedPhones {
     }
 
     /// The activity's new token on a phone; the former one is dead from now on.
-    mutating func rotate(_ hwid: String, _ activity: String, at now: Int64) -> String? {
+    ///
+    /// A token that `isToBeTold` to the door only after its death counts as registered anew then: APNs refuses it
+    /// once more.
+    mutating func rotate(
+        _ hwid: String, _ activity: String, at now: Int64, isToBeTold: (String) -> Bool
+    ) -> String? {
         guard var state = shown[hwid]?[activity], !state.ended else { return nil }
         let token = newToken()
-        if let old = state.token { dead[old] = now }
+        if let old = state.token {
+            dead[old] = now
+            if isToBeTold(old) { registeredDead.insert(old) }
+        }
         state.token = token
-        activityTokens[token] = (hwid, activity)
+        activityTokens[token] = Place(hwid: hwid, activity: activity)
         shown[hwid]?[activity] = state
         return token
     }
 
+    /// Notes that a gateway has died: what it alone knew, nobody knows any more.
+    mutating func died(_ gateway: InstanceName, isKnown: (Arrival) -> Bool) {
+        arrivals.lose(gateway) { !isKnown($0) }
+    }
+
     /// Takes a push that APNs accepts or refuses by itself.
     ///
-    /// - Returns: the status, the reason and the 410's timestamp, and the activity that was started, if one was.
-    mutating func receive(_ arrival: Arrival, activity: String?) -> (
-        status: Int, reason: String?, timestamp: Int64?, started: (hwid: String, activity: String)?
-    ) {
-        if let since = dead[arrival.token] {
-            if arrival.at - since > deadGraceMilliseconds { breach("a dead token is used again", arrival) }
-            return (410, "Unregistered", since, nil)
-        }
-        arrivals.append(arrival)
-        if !seen.insert(arrival.apnsID).inserted { duplicates += 1 }
-        if arrival.event == "start" { return start(arrival, activity) }
-        guard let (hwid, activity) = activityTokens[arrival.token] else {
-            return (400, "BadDeviceToken", nil, nil)
-        }
-        checkOrder(arrival, hwid, activity)
-        checkPace(arrival, hwid, activity)
-        show(arrival, hwid, activity)
-        return (200, nil, nil, nil)
+    /// - Returns: what APNs answers, whether or not the answer reaches the gateway.
+    mutating func receive(_ arrival: Arrival, activity: String?) -> Verdict {
+        var arrival = arrival
+        let verdict = judge(arrival, activity)
+        arrival.status = verdict.status
+        arrival.place = place(arrival, activity)
+        if verdict.status == 200 { checkRepeat(arrival) }
+        arrivals.add(arrival)
+        return verdict
     }
 
-    private mutating func start(_ arrival: Arrival, _ activity: String?) -> (
-        Int, String?, Int64?, (hwid: String, activity: String)?
-    ) {
+    private func place(_ arrival: Arrival, _ activity: String?) -> Place? {
         guard let hwid = startTokens[arrival.token], let activity else {
-            return (400, "BadDeviceToken", nil, nil)
+            return activityTokens[arrival.token]
         }
-        guard shown[hwid]?[activity] == nil else { return (200, nil, nil, nil) }
-        shown[hwid]?[activity] = Shown(n: [arrival.n], lastTimestamp: arrival.timestamp)
-        return (200, nil, nil, (hwid, activity))
+        return Place(hwid: hwid, activity: activity)
     }
 
-    private mutating func show(_ arrival: Arrival, _ hwid: String, _ activity: String) {
-        guard var state = shown[hwid]?[activity], !state.ended else { return }
+    private mutating func judge(_ arrival: Arrival, _ activity: String?) -> Verdict {
+        if let since = dead[arrival.token] {
+            checkDead(arrival, since)
+            return Verdict(status: 410, reason: "Unregistered", timestamp: since)
+        }
+        if arrival.event == "start" { return start(arrival, activity) }
+        guard let place = activityTokens[arrival.token] else { return .unknownToken }
+        checkOrder(arrival, place)
+        checkPace(arrival, place)
+        show(arrival, place)
+        return Verdict()
+    }
+
+    private mutating func start(_ arrival: Arrival, _ activity: String?) -> Verdict {
+        guard let hwid = startTokens[arrival.token], let activity else { return .unknownToken }
+        if let known = shown[hwid]?[activity] {
+            if known.start != arrival.apnsID { breach("an activity is started twice", arrival) }
+            return Verdict()
+        }
+        shown[hwid]?[activity] = Shown(
+            n: [arrival.n], lastTimestamp: arrival.timestamp, start: arrival.apnsID)
+        return Verdict(started: (hwid, activity))
+    }
+
+    private mutating func show(_ arrival: Arrival, _ place: Place) {
+        guard var state = shown[place.hwid]?[place.activity], !state.ended else { return }
         if arrival.event == "end" {
             state.ended = true
             state.n.append(arrival.n)
@@ -105,33 +134,52 @@ struct SimulatedPhones {
             state.n.append(arrival.n)
             state.lastTimestamp = arrival.timestamp
         }
-        shown[hwid]?[activity] = state
-    }
-
-    private mutating func checkOrder(_ arrival: Arrival, _ hwid: String, _ activity: String) {
-        let key = "\(hwid) \(activity)"
-        if let last = highest[key], arrival.n < last.n { breach("an older state after \(last.n)", arrival) }
-        if arrival.n >= highest[key]?.n ?? 0 { highest[key] = (arrival.n, arrival.apnsID) }
-    }
-
-    private mutating func checkPace(_ arrival: Arrival, _ hwid: String, _ activity: String) {
-        guard arrival.event == "update", arrival.priority == 10 else { return }
-        let key = "\(hwid) \(activity)"
-        let repeated = arrivals.dropLast().contains { $0.apnsID == arrival.apnsID }
-        if let last = lastTen[key], !repeated, arrival.at - last < intervalMilliseconds - 50 {
-            breach("the pace is exceeded: \(arrival.at - last) ms", arrival)
-        }
-    }
-
-    /// Notes that APNs answered 200 to an update, which is what counts for the pace.
-    mutating func accepted(_ arrival: Arrival) {
-        guard arrival.event == "update", arrival.priority == 10,
-            let (hwid, activity) = activityTokens[arrival.token]
-        else { return }
-        lastTen["\(hwid) \(activity)"] = max(lastTen["\(hwid) \(activity)"] ?? 0, arrival.at)
+        shown[place.hwid]?[place.activity] = state
     }
 
     private mutating func breach(_ what: String, _ arrival: Arrival) {
-        violations.append("\(what): \(arrival.event) n=\(arrival.n) \(arrival.apnsID) at \(arrival.at)")
+        let place = activityTokens[arrival.token].map { "\($0.activity) at \($0.hwid)" } ?? arrival.token
+        violations.append(
+            "\(what): \(arrival.event) n=\(arrival.n) to \(place) at \(arrival.at - World.start)")
+    }
+}
+
+// MARK: What must not happen
+
+extension SimulatedPhones {
+    private mutating func checkOrder(_ arrival: Arrival, _ place: Place) {
+        if let last = highest[place], arrival.n < last { breach("an older state after \(last)", arrival) }
+        highest[place] = max(highest[place] ?? 0, arrival.n)
+    }
+
+    /// What the pace counts is what the registry can know: a push whose answer nobody got, or died with its gateway
+    /// before the registry had it, may be followed at once.
+    private mutating func checkPace(_ arrival: Arrival, _ place: Place) {
+        guard arrival.event == "update", arrival.priority == 10 else { return }
+        let former = arrivals.of(place).last {
+            $0.status == 200 && $0.event == "update" && $0.priority == 10 && $0.knowledge == .told
+        }
+        guard let former, former.apnsID != arrival.apnsID else { return }
+        let passed = arrival.at - former.at
+        if passed < intervalMilliseconds { breach("the pace is exceeded: \(passed) ms", arrival) }
+    }
+
+    /// APNs sees a push again only if the answer to each former one was lost.
+    private mutating func checkRepeat(_ arrival: Arrival) {
+        let former = arrivals.of(apnsID: arrival.apnsID).filter { $0.status == 200 }
+        guard !former.isEmpty else { return }
+        duplicates += 1
+        if former.contains(where: { $0.knowledge == .told }) { breach("a push comes twice", arrival) }
+    }
+
+    /// A token is used no more once its 410 is known.
+    private mutating func checkDead(_ arrival: Arrival, _ since: Int64) {
+        if arrival.at - since > deadGraceMilliseconds {
+            return breach("a dead token is used for long", arrival)
+        }
+        guard !registeredDead.contains(arrival.token),
+            arrivals.of(token: arrival.token).contains(where: { $0.status == 410 && $0.knowledge == .told })
+        else { return }
+        breach("a dead token is used again", arrival)
     }
 }

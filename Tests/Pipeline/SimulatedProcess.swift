@@ -24,10 +24,13 @@ protocol SimulatedProcess: AnyObject {
     var instance: InstanceName { get }
     var isAlive: Bool { get }
     var hasInput: Bool { get }
+    /// How much it keeps because nobody has answered it.
+    var keptCount: Int { get }
     func start(epoch: Int64, at now: Moment) throws
     func kill()
     func deliver(_ parcel: Parcel)
-    func dueInMilliseconds(at now: Moment) -> Int64?
+    /// When it wants a round although nothing arrives, milliseconds since 1970.
+    var dueAt: Int64? { get }
     func round(at now: Moment, kill: KillPoint?) throws -> Round
 }
 
@@ -52,28 +55,34 @@ final class Process<C: Core>: SimulatedProcess {
         self.perform = perform
     }
 
-    var isAlive: Bool { node != nil }
+    private(set) var isAlive = false
+    private(set) var dueAt: Int64?
     var hasInput: Bool { isNew || !parcels.isEmpty || !events.isEmpty }
+
+    var keptCount: Int { node?.keptCount ?? 0 }
 
     func start(epoch: Int64, at now: Moment) throws {
         node = Node(core: makeCore(epoch), life: Sender(instance, epoch: epoch))
+        isAlive = true
         isNew = true
     }
 
     func kill() {
         node = nil
+        isAlive = false
+        dueAt = nil
         parcels = []
         events = []
     }
 
     func deliver(_ parcel: Parcel) { if isAlive { parcels.append(parcel) } }
     func deliver(_ event: C.External) { if isAlive { events.append(event) } }
-    func dueInMilliseconds(at now: Moment) -> Int64? { node?.nextTurnMilliseconds(after: now) }
 
     /// One round of the loop, as the shell makes it: everything that arrived, a turn, the commit, the effects.
     func round(at now: Moment, kill point: KillPoint?) throws -> Round {
         guard var node else { return Round() }
         self.node = nil
+        isAlive = false
         try store.begin()
         if isNew { try node.start(at: now, in: &store) }
         isNew = false
@@ -90,7 +99,11 @@ final class Process<C: Core>: SimulatedProcess {
         let actions = node.commit(at: now)
         if point == .afterCommit { return Round() }
         perform(actions.outputs)
-        if point == nil { self.node = node }
+        if point == nil {
+            dueAt = now.wall + node.nextTurnMilliseconds(after: now)
+            self.node = consume node
+            isAlive = true
+        }
         return Round(hello: actions.hello, parcels: actions.parcels, logs: actions.logs)
     }
 }

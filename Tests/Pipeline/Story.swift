@@ -9,14 +9,19 @@ final class Story {
     final class Activity {
         let name: String
         let devices: [String]
+        /// Whether its start names a filter, not devices.
+        let isForAll: Bool
+        /// Those among them that the door knew before it was asked to start.
+        var reachable: [String]?
         var accepted: [Int: String] = [:]
         var startAccepted = false
         var endAccepted: Int?
         var highestTried = 0
 
-        init(name: String, devices: [String]) {
+        init(name: String, devices: [String], isForAll: Bool) {
             self.name = name
             self.devices = devices
+            self.isForAll = isForAll
         }
     }
 
@@ -24,8 +29,10 @@ final class Story {
     private(set) var activities: [Activity] = []
     private(set) var codes: [String] = []
     private(set) var unsettled: Set<String> = []
-    private(set) var settled: [String: [String: Any]] = [:]
+    /// How many deliveries of each message ended how, as the door says.
+    private(set) var outcomes: [String: [String: Int]] = [:]
     private(set) var refused: [String] = []
+    private var introduced: Set<String> = []
     private let seconds = 120
 
     init(_ world: World) { self.world = world }
@@ -41,28 +48,29 @@ final class Story {
             let chosen =
                 world.random.happens(0.4) ? devices : devices.filter { _ in world.random.happens(0.5) }
             live(
-                Activity(name: "act-\(number)", devices: chosen.isEmpty ? [devices[0]] : chosen), all: devices
-            )
+                Activity(
+                    name: "act-\(number)", devices: chosen.isEmpty ? [devices[0]] : chosen,
+                    isForAll: chosen == devices))
         }
     }
 
     private func introduce(_ device: String) {
         let token = world.phones.add(device)
-        world.pushwoosh(
-            "registerDevice",
-            [
-                "hwid": device, "device_type": 1, "os_version": "18.0", "push_token": "ab\(token)",
-                "tags": ["kind": "phone"],
-            ],
-            isRepeated: true)
-        world.pushwoosh(
-            "setActivityPushToStartToken", ["hwid": device, "activity_push_to_start_token": token],
-            isRepeated: true)
+        let profile: [String: Any] = [
+            "hwid": device, "device_type": 1, "os_version": "18.0", "push_token": "ab\(token)",
+            "tags": ["kind": "phone"],
+        ]
+        world.tell(.init(method: "registerDevice", request: profile), phone: device)
+        let startToken: [String: Any] = ["hwid": device, "activity_push_to_start_token": token]
+        let call = World.PhoneCall(
+            method: "setActivityPushToStartToken", request: startToken, token: token
+        ) { [unowned self] in introduced.insert(device) }
+        world.tell(call, phone: device)
     }
 
-    private func live(_ activity: Activity, all devices: [String]) {
+    private func live(_ activity: Activity) {
         activities.append(activity)
-        at(5...20) { self.start(activity, all: devices) }
+        at(5...20) { self.start(activity) }
         let updates = world.random.number(1...25)
         for _ in 1...updates { at(8...seconds) { self.update(activity) } }
         for _ in 0...world.random.number(0...3) { at(20...seconds) { self.rotate(activity) } }
@@ -76,7 +84,8 @@ final class Story {
                 world.random.number((seconds.lowerBound * 1000)...(seconds.upperBound * 1000))))
     }
 
-    private func start(_ activity: Activity, all devices: [String]) {
+    private func start(_ activity: Activity) {
+        activity.reachable = activity.reachable ?? activity.devices.filter(introduced.contains)
         var notification: [String: Any] = [
             "content": "Cooking", "title": activity.name, "live_activity_id": activity.name,
             "live_activity": [
@@ -84,7 +93,7 @@ final class Story {
                 "attributes": ["activity": activity.name],
             ],
         ]
-        if activity.devices == devices {
+        if activity.isForAll {
             notification["filter"] = "all"
         } else {
             notification["devices"] = activity.devices
@@ -96,7 +105,7 @@ final class Story {
             guard !activity.startAccepted, self.world.faults.kill > 0 || self.world.faults.drop > 0 else {
                 return
             }
-            self.world.plan(.act { self.start(activity, all: devices) }, inMilliseconds: 2_000)
+            self.world.plan(.act { self.start(activity) }, inMilliseconds: 2_000)
         }
     }
 
@@ -105,6 +114,9 @@ final class Story {
         activity.highestTried += 1
         let n = activity.highestTried
         call("updateLiveActivity", state(activity, "update", n)) { activity.accepted[n] = $0 }
+        // A token that dies while a push is on its way to it.
+        guard world.random.happens(0.1) else { return }
+        world.plan(.act { self.rotate(activity) }, inMilliseconds: Int64(world.random.number(1...100)))
     }
 
     private func end(_ activity: Activity) {
@@ -122,10 +134,9 @@ final class Story {
 
     private func rotate(_ activity: Activity) {
         guard let hwid = world.random.pick(activity.devices),
-            world.phones.shown[hwid]?[activity.name]?.token != nil,
-            let token = world.phones.rotate(hwid, activity.name, at: world.now.wall)
+            world.phones.shown[hwid]?[activity.name]?.token != nil
         else { return }
-        world.register(hwid, activity.name, token)
+        world.rotate(hwid, activity.name)
     }
 
     private func call(
@@ -143,13 +154,16 @@ final class Story {
         }
     }
 
-    /// Asks the door what has become of the accepted messages.
+    /// Asks the door what has become of the accepted messages, also of those that were settled before.
     func ask() {
-        for code in unsettled.sorted() {
+        for code in codes {
             world.state(of: code) { state in
-                guard state["state"] as? String == "settled" else { return }
-                self.unsettled.remove(code)
-                self.settled[code] = state
+                self.outcomes[code] = state["outcomes"] as? [String: Int]
+                if state["state"] as? String == "settled" {
+                    self.unsettled.remove(code)
+                } else {
+                    self.unsettled.insert(code)
+                }
             }
         }
     }

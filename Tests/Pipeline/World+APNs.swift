@@ -21,6 +21,7 @@ extension World {
                 random.pick([
                     (500, "InternalServerError"), (503, "ServiceUnavailable"), (429, "TooManyRequests"),
                 ]) ?? (500, "")
+            trace("APNs \(gateway) refuses \(request.id.push): \(status)")
             tell(
                 .answered(request.id, APNsAnswer(status: status, reason: reason), sentAtMilliseconds: sentAt),
                 inMilliseconds: random.number(1...50))
@@ -33,8 +34,10 @@ extension World {
                 inMilliseconds: Int(request.answerWithinMilliseconds))
             return
         }
-        let (arrival, activity) = arrival(request)
+        var (arrival, activity) = arrival(request, of: gateway)
+        if silent { arrival.knowledge = .silent }
         let verdict = phones.receive(arrival, activity: activity)
+        trace("APNs \(gateway) \(arrival.brief): \(verdict.status)\(silent ? ", silent" : "")")
         if let started = verdict.started { obtainToken(started.hwid, started.activity) }
         guard !silent else {
             tell(
@@ -42,19 +45,19 @@ extension World {
                 inMilliseconds: Int(request.answerWithinMilliseconds))
             return
         }
-        if verdict.status == 200 { phones.accepted(arrival) }
         let answer = APNsAnswer(
             status: verdict.status, reason: verdict.reason, timestampMilliseconds: verdict.timestamp)
         tell(.answered(request.id, answer, sentAtMilliseconds: sentAt), inMilliseconds: random.number(1...50))
     }
 
-    private func arrival(_ request: APNsRequest) -> (SimulatedPhones.Arrival, activity: String?) {
+    private func arrival(_ request: APNsRequest, of gateway: InstanceName) -> (Arrival, activity: String?) {
         let object = (try? JSONSerialization.jsonObject(with: Data(request.body))) as? [String: Any]
         let aps = object?["aps"] as? [String: Any] ?? [:]
         let state = aps["content-state"] as? [String: Any] ?? [:]
         let attributes = aps["attributes"] as? [String: Any]
-        let arrival = SimulatedPhones.Arrival(
-            at: now.wall, apnsID: request.apnsID, token: request.token, event: aps["event"] as? String ?? "",
+        let arrival = Arrival(
+            at: now.wall, push: request.id.push, gateway: gateway, apnsID: request.apnsID,
+            token: request.token, event: aps["event"] as? String ?? "",
             n: state["n"] as? Int ?? -1, timestamp: Int64(aps["timestamp"] as? Int ?? 0),
             priority: request.group.priority)
         return (arrival, attributes?["activity"] as? String)
@@ -63,17 +66,17 @@ extension World {
     /// A phone gets the activity's token after a while and registers it, as an app does.
     func obtainToken(_ hwid: String, _ activity: String) {
         plan(
-            .act { [unowned self] in
-                guard let token = phones.rotate(hwid, activity, at: now.wall) else { return }
-                register(hwid, activity, token)
-            }, inMilliseconds: Int64(random.number(100...20_000)))
+            .act { [unowned self] in rotate(hwid, activity) },
+            inMilliseconds: Int64(random.number(100...20_000)))
     }
 
-    func register(_ hwid: String, _ activity: String, _ token: String) {
+    /// Gives an activity on a phone a new token, which the phone registers.
+    func rotate(_ hwid: String, _ activity: String) {
+        let waiting = Set((phoneCalls[hwid] ?? []).map(\.token))
+        let new = phones.rotate(hwid, activity, at: now.wall, isToBeTold: waiting.contains)
+        guard let token = new else { return }
+        trace("\(hwid) has token \(token.suffix(4)) for \(activity)")
         let request = ["hwid": hwid, "activity_id": activity, "activity_token": token]
-        pushwoosh("setActivityToken", request, isRepeated: true) { [unowned self] status, _ in
-            guard status >= 500 else { return }
-            plan(.act { [unowned self] in register(hwid, activity, token) }, inMilliseconds: 1_000)
-        }
+        tell(PhoneCall(method: "setActivityToken", request: request, token: token), phone: hwid)
     }
 }

@@ -50,7 +50,6 @@ extension World {
             ) {
                 status, body in
                 let code = body["status_code"] as? Int ?? status
-                // The door was busy: a phone comes again.
                 answered(code, body["response"] as? [String: Any] ?? [:])
             })
     }
@@ -59,5 +58,37 @@ extension World {
     func state(of code: String, answered: @escaping ([String: Any]) -> Void) {
         send(
             Call(method: "GET", path: ["v1", "messages", code], body: "", isRepeated: false) { answered($1) })
+    }
+
+    /// What a phone tells the door.
+    struct PhoneCall {
+        var method: String
+        var request: [String: Any]
+        /// The token that it is about.
+        var token = ""
+        var answered: () -> Void = {}
+    }
+
+    /// A phone tells the door something once it has told all that went before.
+    ///
+    /// Its calls reach the door in this order: the SDK makes them one after the other, and the order in which the
+    /// door accepts the tokens of one place is what tells the newer from the older.
+    func tell(_ call: PhoneCall, phone hwid: String) {
+        phoneCalls[hwid, default: []].append(call)
+        if phoneCalls[hwid]?.count == 1 { tellNext(hwid) }
+    }
+
+    private func tellNext(_ hwid: String) {
+        guard let call = phoneCalls[hwid]?.first else { return }
+        pushwoosh(call.method, call.request, isRepeated: true) { [unowned self] status, _ in
+            trace("\(hwid) \(call.method) \(call.token.suffix(4)): \(status)")
+            guard status < 500 else {
+                // The door was busy: a phone comes again.
+                return plan(.act { [unowned self] in tellNext(hwid) }, inMilliseconds: 1_000)
+            }
+            phoneCalls[hwid]?.removeFirst()
+            call.answered()
+            tellNext(hwid)
+        }
     }
 }

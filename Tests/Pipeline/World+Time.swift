@@ -4,6 +4,7 @@ import Service
 
 @testable import apns_gateway
 @testable import ingest
+@testable import token_registry
 
 /// Time passes: what is due happens, and each process that has something to do makes a round.
 extension World {
@@ -23,7 +24,7 @@ extension World {
     }
 
     private func isDue(_ process: any SimulatedProcess) -> Bool {
-        process.hasInput || process.dueInMilliseconds(at: now).map { $0 <= 0 } ?? false
+        process.hasInput || process.dueAt.map { $0 <= now.wall } ?? false
     }
 
     private func advance(to end: Int64) {
@@ -32,9 +33,7 @@ extension World {
             now = now.advanced(byMilliseconds: 1)
             return
         }
-        let dues = processes.filter(\.isAlive).compactMap { $0.dueInMilliseconds(at: now) }.map {
-            now.wall + $0
-        }
+        let dues = processes.compactMap(\.dueAt)
         let next = min(end, dues.min() ?? end, agenda.nextAt ?? end)
         now = now.advanced(byMilliseconds: max(1, next - now.wall))
     }
@@ -58,6 +57,7 @@ extension World {
 
     func startProcess(_ process: any SimulatedProcess) throws {
         lives[process.instance, default: 0] += 1
+        trace("START \(process.instance)")
         try process.start(epoch: Int64(random.next() >> 11), at: now)
     }
 
@@ -73,15 +73,32 @@ extension World {
                 carry(hello, from: process.instance, to: other.instance)
             }
         }
-        for (instance, parcel) in round.parcels { carry(parcel, from: process.instance, to: instance) }
+        for (instance, parcel) in round.parcels {
+            traceSent(parcel, from: process.instance, to: instance)
+            carry(parcel, from: process.instance, to: instance)
+        }
         if point != nil { try died(process) }
     }
 
     private func died(_ process: any SimulatedProcess) throws {
         kills += 1
+        trace("KILL \(process.instance)")
         lives[process.instance, default: 0] += 1
         process.kill()
+        if process.instance.service == .apnsGateway { try lose(process.instance) }
         plan(.restart(process.instance), inMilliseconds: Int64(random.number(50...8_000)))
+    }
+
+    /// Tells the phones what the registry knows of the pushes of a gateway that has died.
+    private func lose(_ gateway: InstanceName) throws {
+        let ledger = registry.store
+        phones.died(gateway) { arrival in
+            if arrival.status == 410 {
+                let holders = try? ledger.participants(World.application, token: arrival.token)
+                return holders?.contains { $0.place.state == .live } == false
+            }
+            return (try? ledger.delivery(arrival.push))?.state == .delivered
+        }
     }
 
     /// Kills a process between two rounds; it starts again within seconds.
@@ -96,7 +113,10 @@ extension World {
 
     /// The network: in order and whole between two living instances, unless a fault says otherwise.
     private func carry(_ parcel: Parcel, from: InstanceName, to: InstanceName) {
-        guard !random.happens(faults.drop) else { return }
+        guard !random.happens(faults.drop) else {
+            if parcel.envelope.type != .hello { trace("DROP \(from) > \(to) \(parcel.envelope.type)") }
+            return
+        }
         let late = random.happens(faults.late)
         let delay = late ? Int64(random.number(5...2_000)) : 1
         plan(.arrival(parcel, to: to), inMilliseconds: delay)

@@ -63,24 +63,26 @@ final class World {
     var lives: [InstanceName: Int] = [:]
     var calls: [Int64: Call] = [:]
     var nextCall: Int64 = 0
+    /// What each phone has still to tell the door, in order.
+    var phoneCalls: [String: [PhoneCall]] = [:]
+    let isTraced = ProcessInfo.processInfo.environment["LIVELINE_FOLLOW"] != nil
     var ingest: Process<Ingest>?
+    let registry: Process<TokenRegistry>
     var gateways: [InstanceName: Process<APNsGateway>] = [:]
 
     init(seed: UInt64, faults: Faults) throws {
         random = SeededRandom(seed: seed)
         self.faults = faults
         let configuration = World.configuration
+        registry = Process<TokenRegistry>(
+            InstanceName(.tokenRegistry), store: try Ledger(Database(.memory), seed: seed),
+            core: { _ in TokenRegistry(configuration: configuration) })
         let ingest = Process<Ingest>(
             InstanceName(.ingest), store: try Journal(.memory, freshSecret: Array("simulated secret".utf8)),
             core: { _ in Ingest(configuration) },
             perform: { [unowned self] in replies($0) })
         self.ingest = ingest
-        processes = [
-            ingest,
-            Process<TokenRegistry>(
-                InstanceName(.tokenRegistry), store: try Ledger(Database(.memory), seed: seed),
-                core: { _ in TokenRegistry(configuration: configuration) }),
-        ]
+        processes = [ingest, registry]
         // All segmenters of a host share one profile store; their rounds never interleave here.
         let profiles = try Profiles(.memory)
         for number in 1...2 {

@@ -146,6 +146,18 @@ import Testing
         #expect(bench.turn().pushes.isEmpty)
     }
 
+    @Test func `a target that comes again after it was delivered is answered, not sent`() {
+        var bench = Bench()
+        let target = bench.target(message: 1)
+        bench.tell(bench.targets([target]))
+        bench.turn().pushes.forEach { bench.deliver($0) }
+        let answer = bench.tell(bench.targets([target])).reports
+        #expect(answer.map(\.id) == [target.id])
+        #expect(answer.map(\.result) == [.delivered])
+        #expect(bench.advance(seconds: 20).isEmpty)
+        #expect(bench.limiter.waitingCount == 0)
+    }
+
     @Test func `a retarget changes what waits and leaves another hand-over alone`() {
         var bench = Bench()
         bench.tell(bench.targets([bench.target(message: 1)]))

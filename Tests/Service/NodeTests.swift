@@ -52,6 +52,28 @@ import Testing
         #expect(node.keptCount == 1)
     }
 
+    @Test mutating func `what is kept names the life that it is for, an answer names none`() throws {
+        let sent = try round([
+            hearing(registry, epoch: 5), hearing(ingest),
+            parcel(
+                [.query(Query(id: 1, application: "AAAAA-00001", kind: .tags(device: "dev-1")))], from: ingest
+            ),
+            parcel([.command(command(1))], from: ingest),
+        ])
+        #expect(sent.parcels.first { $0.to == registry }?.parcel.envelope.to == 5)
+        #expect(sent.parcels.allSatisfy { $0.to == registry || $0.parcel.envelope.to == nil })
+    }
+
+    @Test mutating func `what was meant for another life is dropped`() throws {
+        var late = parcel([.command(command(1))], from: ingest)
+        late.envelope.to = 41
+        let dropped = try round([hearing(registry), late])
+        #expect(dropped.parcels.isEmpty)
+        #expect(dropped.counts == [Count("misdirected", [("type", "command")])])
+        late.envelope.to = 42
+        #expect(try round([late]).parcels.map(\.to) == [registry])
+    }
+
     @Test mutating func `an answer ends what was kept`() throws {
         try round([hearing(registry), parcel([.command(command(1))], from: ingest)])
         let taken = Message.taken(.batch(message: 1, pass: Pass(epoch: 1, number: 1), index: 0))

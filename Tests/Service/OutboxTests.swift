@@ -90,14 +90,14 @@ import Testing
         outbox.add(.command(command(2)), .service(.segmenter), receiver: .segmenter)
         outbox.add(targets([target(1)]), .instance(limiter), receiver: .rateLimiter)
         let first = outbox.dispatch(peers, nowMilliseconds: 0)
-        #expect(first[0].0 == segmenter)
+        #expect(first[0].0.instance == segmenter)
         #expect(outbox.takeBack(from: limiter, .gone) == [key(1)])
         _ = peers.takeGone(nowMilliseconds: 0)
         peers = Peers()
         hear(InstanceName(.segmenter, 2))
         #expect(outbox.takeBack(from: segmenter, .gone) == [])
         let second = outbox.dispatch(peers, nowMilliseconds: 0)
-        #expect(second.map(\.0) == [InstanceName(.segmenter, 2)])
+        #expect(second.map(\.0.instance) == [InstanceName(.segmenter, 2)])
         #expect(second.map(\.1) == [.command(command(1))])
     }
 
@@ -109,7 +109,7 @@ import Testing
         #expect(outbox.takeBack(from: segmenter, .gone) == [])
         #expect(outbox.takeBack(from: limiter, .gone) == [key(1)])
         hear(InstanceName(.segmenter, 7))
-        #expect(outbox.dispatch(peers, nowMilliseconds: 0).map(\.0) == [InstanceName(.segmenter, 7)])
+        #expect(outbox.dispatch(peers, nowMilliseconds: 0).map(\.0.instance) == [InstanceName(.segmenter, 7)])
         #expect(!outbox.hasUnsent)
     }
 
@@ -166,7 +166,7 @@ import Testing
     @Test mutating func `work goes to the instance with the most room`() {
         hear(InstanceName(.segmenter, 2), Windows(commands: 300))
         outbox.add(.command(command(1)), .service(.segmenter), receiver: .segmenter)
-        #expect(outbox.dispatch(peers, nowMilliseconds: 0).map(\.0) == [InstanceName(.segmenter, 2)])
+        #expect(outbox.dispatch(peers, nowMilliseconds: 0).map(\.0.instance) == [InstanceName(.segmenter, 2)])
     }
 
     // MARK: Sending again

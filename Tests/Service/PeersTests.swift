@@ -35,6 +35,9 @@ import Testing
         hear(limiter, epoch: 1)
         #expect(peers.takeNewLives() == [limiter])
         #expect(peers.life(of: limiter)?.epoch == 2)
+        hear(limiter, epoch: 1)
+        #expect(peers.takeNewLives() == [])
+        #expect(peers.life(of: limiter)?.epoch == 2)
     }
 
     @Test mutating func `who is silent for five hellos is gone`() {

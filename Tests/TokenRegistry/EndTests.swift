@@ -133,6 +133,45 @@ import Testing
         #expect(harness.counts(end) == .of(delivered: 2))
     }
 
+    @Test(arguments: Life.allCases)
+    func `goes to the token that follows the one it died at`(life: Life) throws {
+        let harness = try Harness(life)
+        let run = try harness.joined(Token.a)
+        harness.apns = { $0.target.token == Token.a ? .failed(410, "Unregistered") : .ok }
+        let end = try harness.end(run)
+        #expect(harness.counts(end) == .of(failed: 1))
+        try harness.activityToken(Token.b, run: run)
+        #expect(harness.counts(end) == .of(delivered: 1))
+        try harness.activityToken(Token.b, run: run)
+        #expect(harness.sent.map(\.target.token) == [Token.a, Token.b])
+        #expect(try harness.participant(run)?.state == .ended)
+    }
+
+    @Test(arguments: Life.allCases)
+    func `goes to a participant that comes back, in place of what it missed`(life: Life) throws {
+        let harness = try Harness(life)
+        let run = try harness.joined(Token.a)
+        harness.apns = { _ in .failed(410, "Unregistered") }
+        try harness.update(run, "{\"n\":1}")
+        let end = try harness.end(run)
+        #expect(harness.counts(end) == .of())
+        harness.apns = { _ in .ok }
+        try harness.activityToken(Token.b, run: run)
+        #expect(harness.counts(end) == .of(delivered: 1))
+        #expect(harness.states == ["{\"n\":1}", "{\"end\":true}"])
+    }
+
+    @Test(arguments: Life.allCases)
+    func `goes to a participant that the door had accepted before it was settled`(life: Life) throws {
+        let harness = try Harness(life)
+        let run = try harness.joined(Token.a, "dev-1")
+        let end = try harness.end(run)
+        #expect(harness.counts(end) == .of(delivered: 1))
+        try harness.activityToken(Token.b, run: run, "dev-2")
+        #expect(harness.counts(end) == .of(delivered: 2))
+        #expect(harness.sent.map(\.target.token) == [Token.a, Token.b])
+    }
+
     @Test func `of a run is said once and a second one is superseded`() throws {
         let harness = try Harness()
         let run = try harness.joined()
