@@ -52,7 +52,9 @@ extension Ingest {
         let read = refusable { () throws(Refusal) -> (String, PushwooshFilters) in
             let request = try PushwooshRequest(call.body)
             let application = try request.applicationOfAuth(access)
-            return (application.code, PushwooshFilters(members: request.members))
+            return (
+                application.code, PushwooshFilters(members: request.members, application: application.code)
+            )
         }
         let definition = read.flatMap { read in refusable { () throws(Refusal) in try read.1.definition() } }
         switch (read, definition) {
