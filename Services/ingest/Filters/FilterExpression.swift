@@ -25,6 +25,8 @@ struct FilterExpression {
     /// - Parameters:
     ///   - text: the expression.
     ///   - application: the code of the application whose devices are meant.
+    /// - Returns: the filter that it means.
+    /// - Throws: `FilterFault` for what is no expression, or too large a one.
     static func parse(_ text: String, application: String) throws(FilterFault) -> Filter {
         guard text.utf8.count <= FilterLimits.bytesMax else {
             throw FilterFault(

@@ -3,7 +3,7 @@ import Contracts
 extension Filter {
     /// The filter in the language it is written in, fully parenthesised.
     ///
-    /// - Parameter application: the code of the application whose filter it is.
+    /// `application` is the code of the application whose filter it is.
     func expression(application: String) -> String {
         switch self {
         case .everyone: return "A(\(Filter.quoted(application)))"

@@ -63,7 +63,9 @@ struct FilterScanner {
         return bytes[next] == UInt8(ascii: "+") && bytes[next - 1] | 0x20 == UInt8(ascii: "e")
     }
 
-    /// A text in quotes. `\"` and `\\` stand for a quote and a backslash; any other backslash stands for itself, since
+    /// A text in quotes.
+    ///
+    /// `\"` and `\\` stand for a quote and a backslash; any other backslash stands for itself, since
     /// the vendor's clients escape nothing.
     private mutating func quoted() throws(FilterFault) -> Token {
         var content: [UInt8] = []
