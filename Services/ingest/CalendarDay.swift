@@ -15,6 +15,12 @@ enum CalendarDay {
         return [padded(year, 4), padded(month, 2), padded(day, 2)].joined(separator: "-")
     }
 
+    /// The time of day of an instant, as `HH:MM:SS`.
+    static func time(ofSeconds seconds: Int64) -> String {
+        let second = ((seconds % 86_400) + 86_400) % 86_400
+        return [second / 3_600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
+    }
+
     /// Whether a text names a day.
     static func isWellFormed(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)

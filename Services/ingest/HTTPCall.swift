@@ -58,6 +58,8 @@ enum IngestEvent: Sendable {
 enum IngestOutput: Sendable, Equatable {
     /// Answer a request.
     case reply(HTTPReply)
+    /// Let a request wait: its answer comes from another service.
+    case suspended(id: Int64, path: [String])
     /// Show how much is accepted and not taken yet.
     case waiting(Backlog.Held)
 }

@@ -13,10 +13,11 @@ extension Ingest {
             switch door {
             case .pushwoosh: try servePushwoosh(call, at: now, in: journal)
             case .firebase: try serveFirebase(call, at: now, in: journal)
-            case .own: try serveOwn(call, in: journal)
+            case .own: try serveOwn(call, at: now, in: journal)
             }
         switch served {
-        case .success(let served): return served.effects + [.perform(.reply(served.reply))]
+        case .success(let served):
+            return served.effects + (served.reply.map { [.perform(.reply($0))] } ?? [])
         case .failure(let refusal):
             return [
                 .count(Count("refused", [("door", door.rawValue), ("member", refusal.label)])),
@@ -40,7 +41,8 @@ extension Ingest {
 
 /// An answered call.
 struct Served {
-    var reply: HTTPReply
+    /// nil while the caller waits for another service.
+    var reply: HTTPReply?
     var effects: [Effect<IngestOutput>] = []
 }
 

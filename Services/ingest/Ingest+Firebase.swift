@@ -55,8 +55,14 @@ extension Access {
     }
 
     /// The applications that the caller's bearer token is for, at least one.
-    func bearer(_ call: HTTPCall) throws(Refusal) -> [Configuration.Application] {
-        let admitted = call.credential("Bearer").map { applications(apiToken: $0) } ?? []
+    ///
+    /// Pushwoosh's clients write other schemes than `Bearer`; with `anyScheme` any is taken, and none.
+    func bearer(_ call: HTTPCall, anyScheme: Bool = false) throws(Refusal) -> [Configuration.Application] {
+        let token =
+            anyScheme
+            ? call.header("authorization")?.split(separator: " ").last.map(String.init)
+            : call.credential("Bearer")
+        let admitted = token.map { applications(apiToken: $0) } ?? []
         guard !admitted.isEmpty else {
             throw Refusal(.unauthenticated, "", "a valid bearer token is needed", label: "auth")
         }

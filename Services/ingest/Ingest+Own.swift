@@ -6,12 +6,15 @@ import Telemetry
 
 extension Ingest {
     /// Serves Liveline's own door.
-    func serveOwn(_ call: HTTPCall, in journal: Journal) throws(StoreError) -> Result<Served, Refusal> {
+    mutating func serveOwn(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
+        -> Result<Served, Refusal>
+    {
         switch call.path {
         case ["healthz"]: return health(call, isWell: true)
         case ["readyz"]: return health(call, isWell: isStarted)
         case let path where path.count == 3 && path.starts(with: ["v1", "messages"]):
             return try serveStatus(call, code: path[2], in: journal)
+        case ["api", "v2", "messages:list"]: return try listMessages(call, in: journal)
         default: return .failure(Ingest.unknownPath)
         }
     }

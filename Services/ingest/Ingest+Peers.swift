@@ -24,7 +24,8 @@ extension Ingest {
         case .fact(let fact):
             try note(fact, at: now, in: journal)
             return noted(.fact(number: fact.number), sender)
-        case .hello, .noted, .answer: return []
+        case .answer(let answer): return take(answer)
+        case .hello, .noted: return []
         case .registration, .command, .taken(.batch), .batch, .targets, .retarget, .pushes, .report, .query:
             return ignored(message.type.rawValue)
         }
@@ -34,7 +35,8 @@ extension Ingest {
         [.send(.noted(Noted([key])), to: .instance(sender.instance))]
     }
 
-    private func ignored(_ type: String) -> [Effect<IngestOutput>] {
+    /// Counts what changes nothing.
+    func ignored(_ type: String) -> [Effect<IngestOutput>] {
         [.count(Count("ignored", [("type", type)]))]
     }
 

@@ -12,8 +12,11 @@ extension Ingest {
         switch call.path[2] {
         case "startLiveActivity": return try notify(call, starts: true, at: now, in: journal)
         case "updateLiveActivity": return try notify(call, starts: false, at: now, in: journal)
-        case "createFilter": return try createFilter(call, at: now, in: journal)
+        case "getTags": return getTags(call, at: now)
         case let name:
+            if let kind = FilterCall(rawValue: name) {
+                return try serveFilters(call, kind, at: now, in: journal)
+            }
             guard let kind = PhoneCall(rawValue: name) else { return .failure(Ingest.unknownPath) }
             return try servePhone(call, kind, at: now, in: journal)
         }
@@ -42,34 +45,6 @@ extension Ingest {
                     reply: PushwooshAnswer.success(call, JSONRaw(response)),
                     effects: counts(accepted, .pushwoosh))
             }
-        }
-    }
-
-    private func createFilter(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
-        -> Result<Served, Refusal>
-    {
-        if let refusal = Ingest.refusal(of: call, method: "POST") { return .failure(refusal) }
-        let read = refusable { () throws(Refusal) -> (String, PushwooshFilters) in
-            let request = try PushwooshRequest(call.body)
-            let application = try request.applicationOfAuth(access)
-            return (application.code, PushwooshFilters(members: request.members))
-        }
-        let definition = read.flatMap { read in refusable { () throws(Refusal) in try read.1.definition() } }
-        switch (read, definition) {
-        case (.failure(let refusal), _), (_, .failure(let refusal)): return .failure(refusal)
-        case (.success((let application, _)), .success(let definition)):
-            let today = CalendarDay.text(ofSeconds: now.wallSeconds)
-            guard let code = try journal.insert(definition, application: application, today: today) else {
-                return .failure(Refusal("name", "there is a filter of this name already", label: "filter"))
-            }
-            let response = JSONWriter.object {
-                $0.member("name", definition.name)
-                $0.member("code", code)
-            }
-            return .success(
-                Served(
-                    reply: PushwooshAnswer.success(call, JSONRaw(response)),
-                    effects: [.count(Count("accepted", [("door", "pushwoosh"), ("kind", "filter")]))]))
         }
     }
 

@@ -5,8 +5,9 @@ import Store
 
 /// The doors and the journal: takes calls, keeps what it accepts until others have it, and knows how it ended.
 ///
-/// **Takes** HTTP requests, and from segmenter and token registry `taken`, `busy`, `settled` and `fact`.
-/// **Emits** HTTP replies; `registration` and `command`, each kept until `taken`; `noted`.
+/// **Takes** HTTP requests, and from segmenter and token registry `taken`, `busy`, `settled`, `fact` and
+/// `answer`.
+/// **Emits** HTTP replies; `registration` and `command`, each kept until `taken`; `noted`; `query`, while a caller waits.
 ///
 /// A message is accepted when the transaction that holds it has committed; only then does its caller hear so. What is
 /// wrong is refused by name and leaves no trace. Starts, updates, ends and registrations are released in the order that
@@ -24,6 +25,7 @@ struct Ingest: Core, Reloadable {
     var release = Release()
     var backlog: Backlog
     var housekeeping = Housekeeping()
+    var questions = Questions()
     var isStarted = false
     private var hasMoreToSend = false
     /// nil if nobody wants to hear it.
@@ -53,7 +55,7 @@ struct Ingest: Core, Reloadable {
         -> [Effect<IngestOutput>]
     {
         switch input {
-        case .started: return try start(store)
+        case .started: return try start(store, at: now)
         case .external(.request(let call)): return try serve(call, at: now, in: store)
         case .external(.disk(let free, let size)):
             backlog.disk = (free, size)
@@ -69,12 +71,15 @@ struct Ingest: Core, Reloadable {
         guard !hasMoreToSend else { return 0 }
         let due = [
             release.nextRetryMilliseconds, housekeeping.nextMilliseconds, waiting?.nextMilliseconds,
+            questions.nextMilliseconds,
         ].compactMap { $0 }.min()
         return due.map { max(0, $0 - now.monotonic) }
     }
 
     /// Takes up what a former life has left.
-    private mutating func start(_ journal: Journal) throws(StoreError) -> [Effect<IngestOutput>] {
+    private mutating func start(_ journal: Journal, at now: Moment) throws(StoreError) -> [Effect<
+        IngestOutput
+    >] {
         var commands: [(MessageHead, Int)] = []
         var registrations: [RegistrationHead] = []
         try journal.waitingCommands { commands.append(($0, $1)) }
@@ -89,6 +94,7 @@ struct Ingest: Core, Reloadable {
         }
         for head in registrations[next...] { admit(head) }
         isStarted = true
+        questions.start(at: now.wall)
         return [
             .log(
                 LogLine(
@@ -117,7 +123,7 @@ struct Ingest: Core, Reloadable {
         var room = room
         let (work, isMore) = release.ready.take(&room)
         hasMoreToSend = isMore
-        var effects: [Effect<IngestOutput>] = []
+        var effects = lateReplies(at: now)
         for (piece, service) in work {
             release.sent(piece)
             guard let message = try message(piece, in: journal) else { continue }

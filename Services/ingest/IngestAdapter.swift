@@ -12,6 +12,13 @@ struct IngestAdapter: Adapter {
     private let disk: DiskWatch?
     private let metrics: WaitingGauges
     private var unwritten = false
+    /// Requests that wait for another service, and until when.
+    private var suspended = Fifo<(id: Int64, path: [String], untilMilliseconds: Int64)>()
+
+    /// How long a request may wait at most, in milliseconds.
+    ///
+    /// The core answers sooner; this is for those whose core was given up when the store failed.
+    static let waitMilliseconds: Int64 = 5_000
 
     /// Listens.
     ///
@@ -54,7 +61,9 @@ struct IngestAdapter: Adapter {
     var nextDeadlineMilliseconds: Int64? {
         // What arrived while answers were written has left the descriptor silent.
         if inbox.hasCalls { return 0 }
-        return [server.nextDeadlineMilliseconds, disk?.nextMilliseconds].compactMap { $0 }.min()
+        return [
+            server.nextDeadlineMilliseconds, disk?.nextMilliseconds, suspended.first?.untilMilliseconds,
+        ].compactMap { $0 }.min()
     }
 
     var drained: Bool { inbox.exchanges.isEmpty && !unwritten }
@@ -62,6 +71,7 @@ struct IngestAdapter: Adapter {
     mutating func process(nowMilliseconds: Int64) -> [IngestEvent] {
         server.process(nowMilliseconds: nowMilliseconds)
         unwritten = false
+        giveUp(nowMilliseconds)
         var events = inbox.takeCalls().map(IngestEvent.request)
         if let word = disk?.look(nowMilliseconds: nowMilliseconds) { events.append(word) }
         return events
@@ -71,6 +81,8 @@ struct IngestAdapter: Adapter {
         for output in outputs {
             switch output {
             case .reply(let reply): answer(reply)
+            case .suspended(let id, let path):
+                suspended.append((id, path, nowMilliseconds + IngestAdapter.waitMilliseconds))
             case .waiting(let held): metrics.show(held)
             }
         }
@@ -91,6 +103,15 @@ struct IngestAdapter: Adapter {
     }
 
     mutating func drain() { server.quiesce() }
+
+    private mutating func giveUp(_ now: Int64) {
+        while let first = suspended.first, first.untilMilliseconds <= now {
+            _ = suspended.popFirst()
+            guard inbox.exchanges[first.id] != nil else { continue }
+            let call = HTTPCall(id: first.id, method: "POST", path: first.path)
+            answer(Door.storageFailure(call, problem: "storage fails"))
+        }
+    }
 
     private mutating func answer(_ reply: HTTPReply) {
         unwritten = true

@@ -39,6 +39,7 @@ extension IngestOutput: LineWritable {
     var lineType: String {
         switch self {
         case .reply: "reply"
+        case .suspended: "suspended"
         case .waiting: "waiting"
         }
     }
@@ -54,6 +55,7 @@ extension IngestOutput: LineWritable {
                 }
                 // Every body that ingest answers is JSON.
                 line.member("body", JSONRaw(reply.body))
+            case .suspended(let id, _): line.member("id", id)
             case .waiting(let held):
                 line.member("commands", held.commands)
                 line.member("registrations", held.registrations)

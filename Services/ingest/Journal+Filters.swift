@@ -55,3 +55,40 @@ extension Journal {
         ) { row throws(StoreError) in try value(Filter.self, row.text(0)) }
     }
 }
+
+/// A filter with what it is called.
+struct KeptFilter {
+    var code: String
+    var name: String
+    var filter: Filter
+    /// `YYYY-MM-DD`, the last day on which it is there.
+    var expiresOn: String?
+}
+
+extension Journal {
+    /// The filters of an application that have not expired, by name.
+    func filters(application: String, today: String) throws(StoreError) -> [KeptFilter] {
+        var filters: [KeptFilter] = []
+        try database.query(
+            """
+            SELECT code, name, expression, expiresOn FROM filters
+            WHERE application = ? AND (expiresOn IS NULL OR expiresOn >= ?) ORDER BY name
+            """, .text(application), .text(today)
+        ) { row throws(StoreError) in
+            filters.append(
+                KeptFilter(
+                    code: row.text(0), name: row.text(1), filter: try value(Filter.self, row.text(2)),
+                    expiresOn: row.optionalText(3)))
+        }
+        return filters
+    }
+
+    /// Takes a filter away; messages that were accepted with it keep its expression.
+    ///
+    /// - Returns: whether there was one.
+    func deleteFilter(name: String, application: String) throws(StoreError) -> Bool {
+        try database.run(
+            "DELETE FROM filters WHERE application = ? AND name = ?", .text(application), .text(name))
+        return database.changes > 0
+    }
+}

@@ -13,6 +13,17 @@ struct ObjectReader {
         self.value = value
     }
 
+    /// Takes the object that is a whole body.
+    init(body: [UInt8]) throws(Refusal) {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(body)
+        } catch {
+            throw Refusal(json: error)
+        }
+        try self.init(document.root)
+    }
+
     /// Where the object stands, as a caller knows it: without the `request` around everything at the Pushwoosh door.
     static func name(_ path: String) -> String {
         path.hasPrefix("request.") ? String(path.dropFirst("request.".count)) : path

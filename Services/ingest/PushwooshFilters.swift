@@ -1,12 +1,14 @@
 import Contracts
 import JSON
 
-/// Reads what `createFilter` asks for, in its form of conditions and an operator.
+/// Reads what `createFilter` and `compileFilter` ask for: an expression, or in the older form conditions and an operator.
 struct PushwooshFilters {
     /// The most conditions of one filter.
     static let conditionsMax = 100
 
     let members: ObjectReader
+    /// The code of the application whose filter it is.
+    let application: String
 
     /// A filter that has been read.
     struct Definition: Equatable {
@@ -19,16 +21,44 @@ struct PushwooshFilters {
     /// Reads a filter.
     func definition() throws(Refusal) -> Definition {
         let name = try members.requiredText("name")
-        if members.lenient("filter_expression") != nil {
-            throw members.wrong("filter_expression", "not supported; use conditions", label: "filter")
-        }
         try members.refuseUnknown(known: [
             "application", "auth", "name", "conditions", "operator", "expiration_date", "filter_expression",
         ])
+        return Definition(name: name, filter: try filter(), expiresOn: try expiration())
+    }
+
+    /// Reads the filter of a dry run, which is kept under no name.
+    func dryRun() throws(Refusal) -> Filter {
+        try members.refuseUnknown(known: [
+            "application", "auth", "name", "conditions", "operator", "filter_expression",
+        ])
+        return try filter()
+    }
+
+    private func filter() throws(Refusal) -> Filter {
+        guard let value = members.lenient("filter_expression") else {
+            guard members.lenient("conditions") != nil else {
+                throw members.wrong(
+                    "filter_expression", "missing; filter_expression or conditions is needed",
+                    label: "missing")
+            }
+            return try joinedConditions()
+        }
+        guard members.lenient("conditions") == nil else {
+            throw members.wrong("conditions", "only one of filter_expression and conditions", label: "filter")
+        }
+        guard let text = value.string else { throw ObjectReader.wrong(value, "must be a string") }
+        do {
+            return try FilterExpression.parse(text, application: application)
+        } catch {
+            throw ObjectReader.wrong(value, error.text, label: "filter")
+        }
+    }
+
+    private func joinedConditions() throws(Refusal) -> Filter {
         let filters = try conditions()
         let joined: Filter = try joinsByAny() ? .any(filters) : .all(filters)
-        return Definition(
-            name: name, filter: filters.count == 1 ? filters[0] : joined, expiresOn: try expiration())
+        return filters.count == 1 ? filters[0] : joined
     }
 
     private func joinsByAny() throws(Refusal) -> Bool {

@@ -26,15 +26,70 @@ struct PushwooshNotifications {
                 value, "must have 1 to \(PushwooshNotifications.countMax) elements", label: "notifications")
         }
         var drafts: [Draft] = []
-        for element in elements { drafts.append(try draft(element)) }
+        for element in elements {
+            drafts += try self.drafts(element)
+            guard drafts.count <= PushwooshNotifications.countMax else {
+                throw ObjectReader.wrong(
+                    value, "must be for at most \(PushwooshNotifications.countMax) activities and tokens",
+                    label: "notifications")
+            }
+        }
         return drafts
     }
 
-    private func draft(_ element: JSONValue) throws(Refusal) -> Draft {
+    /// One draft, or one for each token where an update names tokens, as an older revision of the document had it.
+    private func drafts(_ element: JSONValue) throws(Refusal) -> [Draft] {
         let notification = try ObjectReader(element)
         try refuseUnknown(notification)
-        let activity = try notification.requiredText("live_activity_id")
-        let members = try ObjectReader(try notification.required("live_activity"))
+        guard !starts, let value = notification.value[PushwooshNotifications.tokens] else {
+            let activity = try notification.requiredText("live_activity_id")
+            return [try draft(notification, activity)]
+        }
+        if notification.value["live_activity_id"] != nil {
+            _ = try notification.requiredText("live_activity_id")
+        }
+        let field = notification.name(of: PushwooshNotifications.tokens)
+        let general = try draft(notification, "")
+        return try tokens(value).map { token in
+            var draft = general
+            draft.activity = ActivityName(application: application.code, space: .token, name: token)
+            draft.target = .audience(.token(token))
+            draft.fields.activity = field
+            return draft
+        }
+    }
+
+    private static let tokens = "live_activity_push_tokens"
+
+    private func tokens(_ value: JSONValue) throws(Refusal) -> [String] {
+        guard let elements = value.elements else { throw ObjectReader.wrong(value, "must be an array") }
+        guard (1...PushwooshNotifications.listCountMax).contains(elements.count) else {
+            throw ObjectReader.wrong(
+                value, "must have 1 to \(PushwooshNotifications.listCountMax) elements", label: "target")
+        }
+        var tokens: [String] = []
+        var seen: Set<String> = []
+        for element in elements {
+            let token = try DeviceToken.read(element)
+            if seen.insert(token).inserted { tokens.append(token) }
+        }
+        return tokens
+    }
+
+    /// The `live_activity`, which an older revision of the document calls `ios_live_activity`.
+    private func liveActivity(_ notification: ObjectReader) throws(Refusal) -> JSONValue {
+        guard let older = notification.value["ios_live_activity"] else {
+            return try notification.required("live_activity")
+        }
+        guard notification.value["live_activity"] == nil else {
+            throw notification.wrong(
+                "ios_live_activity", "only one of live_activity and ios_live_activity", label: "repeated")
+        }
+        return older
+    }
+
+    private func draft(_ notification: ObjectReader, _ activity: String) throws(Refusal) -> Draft {
+        let members = try ObjectReader(try liveActivity(notification))
         let push = try CheckedPush(members, dialect, nowSeconds: nowSeconds)
         let subtitle = try members.optionalString("title")
         var draft = Draft(
@@ -44,7 +99,7 @@ struct PushwooshNotifications {
                 priority: 10,
                 expirationSeconds: Draft.expirationSeconds(push, application.delivery, nowSeconds: nowSeconds)
             ),
-            payload: push.payload, digest: starts ? SHA256.digest(element.bytes) : [],
+            payload: push.payload, digest: starts ? SHA256.digest(notification.value.bytes) : [],
             fields: Draft.Fields(activity: notification.name(of: "live_activity_id")))
         if starts { try completeStart(&draft, notification, push, subtitle: subtitle) }
         try draft.checkSize(field: ObjectReader.name(members.value.path))
@@ -61,7 +116,8 @@ struct PushwooshNotifications {
         let targets: Set<String> = ["filter", "filter_code", "devices", "users"]
         let onStart: Set<String> = targets.union(["content", "title"])
         try notification.refuseUnknown(
-            known: Set(["live_activity", "live_activity_id"]).union(starts ? onStart : []))
+            known: Set(["live_activity", "ios_live_activity", "live_activity_id"]).union(
+                starts ? onStart : [PushwooshNotifications.tokens]))
     }
 
     private func completeStart(

@@ -23,6 +23,8 @@ final class Bench {
     var counts: [Count] = []
     var logs: [LogLine] = []
     var waiting: [Backlog.Held] = []
+    /// The requests that wait for another service.
+    var suspended: [Int64] = []
     private var nextCall: Int64 = 1
 
     init(
@@ -64,6 +66,7 @@ final class Bench {
             switch effect {
             case .perform(.reply(let reply)): replies.append(reply)
             case .perform(.waiting(let held)): waiting.append(held)
+            case .perform(.suspended(let id, _)): suspended.append(id)
             case .send(let message, let route): messages.append((message, route))
             case .count(let count): counts.append(count)
             case .log(let line): logs.append(line)
@@ -77,15 +80,51 @@ final class Bench {
     func call(
         _ method: String, _ path: String, _ body: String = "", _ headers: [(String, String)] = []
     ) throws -> HTTPReply {
-        nextCall += 1
-        let call = HTTPCall(
-            id: nextCall, method: method, path: path.split(separator: "/").map(String.init),
-            headers: headers.map { HTTPCall.Field(name: $0.0, value: $0.1) }, body: Array(body.utf8))
+        let call = request(method, path, body, headers)
         let replies = try step(.external(.request(call))).replies
         let reply = try #require(replies.first)
         #expect(replies.count == 1)
         #expect(reply.id == call.id)
         return reply
+    }
+
+    /// A request that has to wait, and what another service is asked for it.
+    func ask(_ method: String, _ path: String, _ body: String = "", _ headers: [(String, String)] = [])
+        throws -> (call: Int64, query: Query, service: Route)
+    {
+        let call = request(method, path, body, headers)
+        let (replies, messages) = try step(.external(.request(call)))
+        #expect(replies.isEmpty)
+        #expect(messages.count == 1)
+        #expect(suspended.last == call.id)
+        guard case (.query(let query), let route)? = messages.first else {
+            throw Unasked(text: replies.first?.text ?? "")
+        }
+        return (call.id, query, route)
+    }
+
+    struct Unasked: Error { var text: String }
+
+    /// The replies that another service's answer leads to.
+    func answer(_ query: Query, _ content: Answer.Content, from service: ServiceName = .segmenter) throws
+        -> [HTTPReply]
+    {
+        let sender = Sender(InstanceName(service), epoch: 1)
+        return try step(.message(.answer(Answer(id: query.id, content: content)), from: sender)).replies
+    }
+
+    private func request(
+        _ method: String, _ path: String, _ body: String, _ headers: [(String, String)]
+    ) -> HTTPCall {
+        nextCall += 1
+        let parts = path.split(separator: "?", maxSplits: 1)
+        let query = parts.dropFirst().flatMap { $0.split(separator: "&") }.map { item in
+            let pair = item.split(separator: "=", maxSplits: 1).map(String.init)
+            return HTTPCall.Field(name: pair[0], value: pair.count > 1 ? pair[1] : "")
+        }
+        return HTTPCall(
+            id: nextCall, method: method, path: parts[0].split(separator: "/").map(String.init), query: query,
+            headers: headers.map { HTTPCall.Field(name: $0.0, value: $0.1) }, body: Array(body.utf8))
     }
 
     /// What a turn with any room sends.

@@ -49,6 +49,15 @@ import Testing
         #expect(try bench.turn().commands.first?.audience == .filter(filter))
     }
 
+    @Test func `an expression goes inside the command as well`() throws {
+        let bench = try Bench()
+        let text = #"(T(\"T\", EQ, 1) * AT(\"AAAAA-00001\", \"T\", NOTSET))"#
+        #expect(try create(bench, #""name":"f","filter_expression":"\#(text)""#).code == 200)
+        #expect(try start(bench, #""filter":"f""#).code == 200)
+        let filter = Filter.all([FilterTests.tag(.equal, .integer(1)), FilterTests.tag(.notSet)])
+        #expect(try bench.turn().commands.first?.audience == .filter(filter))
+    }
+
     @Test func `the operator joins them by all or by any`() throws {
         let bench = try Bench()
         let two = #""conditions":[["T","EQ",1],["T","EQ",2]]"#
@@ -75,7 +84,8 @@ import Testing
     }
 
     static let faults: [(String, String)] = [
-        (#""conditions":[["T","EQ",1]]"#, "name: missing"), (#""name":"g""#, "conditions: missing"),
+        (#""conditions":[["T","EQ",1]]"#, "name: missing"),
+        (#""name":"g""#, "filter_expression: missing; filter_expression or conditions is needed"),
         (#""name":"g","conditions":[]"#, "conditions: must have 1 to 100 elements"),
         (#""name":"g","conditions":[["T"]]"#, "conditions[0]: must be [tag, operator, operand]"),
         (#""name":"g","conditions":[[7,"EQ",1]]"#, "conditions[0][0]: must be a string"),
@@ -92,9 +102,14 @@ import Testing
             "conditions[0][2]: must be a string, a finite number or a boolean"
         ),
         (#""name":"g","conditions":[["T","EQ",1]],"operator":"XOR""#, #"operator: must be "AND" or "OR""#),
+        (#""name":"g","filter_expression":7"#, "filter_expression: must be a string"),
         (
-            #""name":"g","filter_expression":"T(\"a\", EQ, 1)""#,
-            "filter_expression: not supported; use conditions"
+            #""name":"g","filter_expression":"T(\"a\", LIKE, 1)""#,
+            "filter_expression: at byte 7: must be EQ, NOTEQ, LTE, GTE, BETWEEN, IN, NOTIN or NOTSET"
+        ),
+        (
+            #""name":"g","filter_expression":"T(\"a\", EQ, 1)","conditions":[["T","EQ",1]]"#,
+            "conditions: only one of filter_expression and conditions"
         ),
         (
             #""name":"g","conditions":[["T","EQ",1]],"expiration_date":"soon""#,

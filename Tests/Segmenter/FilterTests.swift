@@ -74,6 +74,22 @@ import Testing
         #expect(try bench.matched(example.filter).joined() == example.matched)
     }
 
+    /// The door takes no deeper ones.
+    @Test(arguments: 0..<3)
+    func `conditions nested eight levels deep are answered`(_ shift: Int) throws {
+        var bench = try bench()
+        let filter = (0..<8).reduce(Self.city("Rome")) { inner, level in
+            switch (level + shift) % 3 {
+            case 0: .all([.everyone, inner])
+            case 1: .any([Self.city("Oslo"), inner])
+            default: .except(.everyone, minus: inner)
+            }
+        }
+        let matched = try bench.matched(filter).joined()
+        let minuses = (0..<8).count { ($0 + shift) % 3 == 2 }
+        #expect(matched == (minuses.isMultiple(of: 2) ? "b" : "acd"))
+    }
+
     @Test func `a tag's name and value are data, not SQL`() throws {
         var bench = try Bench()
         let name = #"x' OR '1'='1"#
