@@ -11,6 +11,8 @@ extension Step {
         let device = try knownDevice(registration.application, hwid: registration.device, guestRun: nil)
         device.guestRun = nil
         let participant = try participant(run: token.run, device: device.number)
+        // Also where the token is ignored: the door has accepted it, and takes no fact that rests on less.
+        run.registration = max(run.registration, registration.sequence)
         if let participant {
             guard
                 participant.place.accepts(
@@ -23,7 +25,6 @@ extension Step {
                     LogLine(
                         .info, "token-ignored", [("run", "\(run.number)"), ("why", "the run has ended")])))
         }
-        run.registration = max(run.registration, registration.sequence)
         if token.token.isEmpty {
             try dismiss(participant, run, device, token, registration)
         } else {

@@ -103,6 +103,7 @@ extension Envelope: Canonical {
         writer.string(",\"instance\":", from.instance.description)
         writer.number("},\"id\":", id)
         writer.number(",\"sentAtMilliseconds\":", sentAtMilliseconds)
+        writer.number(",\"to\":", to)
         writer.string(",\"type\":", type.rawValue)
         writer.number(",\"v\":", v)
         writer.byte("}")
@@ -114,12 +115,13 @@ extension Envelope: Canonical {
             let instance = reader.string(after: ",\"instance\":").flatMap({ InstanceName($0) }),
             let id: Int64 = reader.number(after: "},\"id\":"),
             let sentAt: Int64 = reader.number(after: ",\"sentAtMilliseconds\":"),
+            let to: Int64? = reader.ifThere(",\"to\":", { $0.number() }),
             let type: MessageType = reader.word(after: ",\"type\":"),
             let version: Int = reader.number(after: ",\"v\":"), reader.skip("}"),
             Envelope.versionsRead.contains(version)
         else { return nil }
         self.init(
-            type: type, id: id, from: Sender(instance, epoch: epoch), sentAtMilliseconds: sentAt)
+            type: type, id: id, from: Sender(instance, epoch: epoch), to: to, sentAtMilliseconds: sentAt)
         v = version
     }
 }
