@@ -16,6 +16,8 @@ enum PushwooshAnswer {
             envelope(call, 200, code: 210, refusal.text)
         case .notJSON: envelope(call, 400, code: 400, refusal.text)
         case .notFound: envelope(call, 404, code: 404, refusal.text)
+        case .conflict: envelope(call, 409, code: 409, refusal.text)
+        case .unprocessable: envelope(call, 422, code: 422, refusal.text)
         case .method(let allowed):
             envelope(call, 405, code: 405, refusal.text, headers: [.init(name: "Allow", value: allowed)])
         case .busy(let seconds):
@@ -58,6 +60,8 @@ enum FirebaseAnswer {
         case .notFound: error(call, 404, "NOT_FOUND", refusal)
         // Callers delete a token that is answered so: never for anything that may pass.
         case .unregistered: error(call, 404, "NOT_FOUND", refusal, detail: .fcm("UNREGISTERED"))
+        case .conflict: error(call, 409, "ABORTED", refusal)
+        case .unprocessable: error(call, 422, "INVALID_ARGUMENT", refusal, detail: .badRequest)
         case .method(let allowed):
             error(call, 405, "INVALID_ARGUMENT", refusal, headers: [.init(name: "Allow", value: allowed)])
         case .busy(let seconds):
@@ -126,6 +130,8 @@ enum OwnAnswer {
             case .unauthenticated: (401, [.init(name: "WWW-Authenticate", value: "Bearer")])
             case .forbidden: (403, [])
             case .notFound, .unregistered: (404, [])
+            case .conflict: (409, [])
+            case .unprocessable: (422, [])
             case .method(let allowed): (405, [.init(name: "Allow", value: allowed)])
             case .busy(let seconds): (503, [.init(name: "Retry-After", value: String(seconds))])
             }

@@ -93,6 +93,7 @@ struct Ingest: Core, Reloadable {
             admit(head, bytes: bytes)
         }
         for head in registrations[next...] { admit(head) }
+        for message in try journal.cancelledCommands() { release.withhold(message) }
         isStarted = true
         questions.start(at: now.wall)
         return [
@@ -138,7 +139,7 @@ struct Ingest: Core, Reloadable {
 
     /// The content of a piece of work; nil if it was taken meanwhile.
     private func message(_ work: Release.Work, in journal: Journal) throws(StoreError) -> Message? {
-        guard release.contains(work) else { return nil }
+        guard release.maySend(work) else { return nil }
         switch work {
         case .command(let sequence): return try journal.command(sequence).map(Message.command)
         case .registration(let sequence, _):

@@ -20,6 +20,8 @@ struct MessageStatus: Equatable {
     var settledAtMilliseconds: Int64?
     var revision: Int64?
     var counts = OutcomeCounts()
+    /// The cancel that was accepted for it.
+    var cancelledBy: Int64?
 }
 
 extension Journal {
@@ -63,14 +65,14 @@ extension Journal {
             SELECT m.application, m.kind, m.activity, m.run, m.orderSeconds, m.acceptedAt, c.audience,
                 c.attributesType, c.timestampSeconds, c.staleDateSeconds, c.dismissalDateSeconds, c.relevanceScore,
                 c.inputPushToken, c.inputPushChannel, c.priority, c.expirationSeconds, c.collapseID, c.apnsID,
-                c.fallbackTitle, c.fallbackBody, c.contentState, c.attributes, c.alert
+                c.fallbackTitle, c.fallbackBody, c.contentState, c.attributes, c.alert, m.cancels, m.environment
             FROM commands c JOIN messages m ON m.sequence = c.sequence WHERE c.sequence = ?
             """, .int(sequence)
         ) { row throws(StoreError) in
             guard let kind = Command.Kind(rawValue: row.text(1)) else {
                 throw StoreError(call: "decode", message: "a message has an unknown kind")
             }
-            return Command(
+            var command = Command(
                 sequence: sequence, application: row.text(0), kind: kind, run: row.int(3),
                 activity: row.text(2),
                 order: Order(seconds: row.int(4), sequence: sequence), acceptedAtMilliseconds: row.int(5),
@@ -78,6 +80,9 @@ extension Journal {
                 notification: Journal.notification(kind, row),
                 payload: Payload(
                     contentState: row.blob(20), attributes: row.blob(21), alert: row.blob(22)))
+            command.cancelledMessage = row.optionalInt(23)
+            command.environment = row.optionalText(24).flatMap(APNsEnvironment.init(rawValue:))
+            return command
         }
     }
 
@@ -116,7 +121,8 @@ extension Journal {
         try database.first(
             """
             SELECT sequence, application, kind, activity, space, run, orderSeconds, acceptedAt, door, takenAt, settledAt,
-                revision, delivered, superseded, expired, failed, unreachable, cancelled
+                revision, delivered, superseded, expired, failed, unreachable, cancelled,
+                cancelledBy
             FROM messages WHERE sequence = ?
             """, .int(sequence)
         ) { row throws(StoreError) in
@@ -126,6 +132,7 @@ extension Journal {
             for (column, outcome) in Outcome.allCases.enumerated() {
                 status.counts[outcome] = Int(row.int(12 + column))
             }
+            status.cancelledBy = row.optionalInt(12 + Outcome.allCases.count)
             return status
         }
     }
@@ -147,9 +154,13 @@ extension Journal {
     func markTaken(_ sequence: Int64, atMilliseconds now: Int64) throws(StoreError) -> Bool {
         try database.run("DELETE FROM commands WHERE sequence = ?", .int(sequence))
         guard database.changes > 0 else { return false }
+        // What sends nothing has no deliveries to wait for.
         try database.run(
-            "UPDATE messages SET takenAt = ? WHERE sequence = ? AND takenAt IS NULL", .int(now),
-            .int(sequence))
+            """
+            UPDATE messages SET takenAt = ?1,
+                settledAt = CASE WHEN kind IN ('cancel', 'pause', 'resume') THEN ?1 ELSE settledAt END
+            WHERE sequence = ?2 AND takenAt IS NULL
+            """, .int(now), .int(sequence))
         return true
     }
 

@@ -52,6 +52,7 @@ extension Journal {
         try database.first(
             """
             SELECT run FROM runs WHERE application = ? AND space = ? AND activity = ? AND beganAt > ? AND digest = ?
+                AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.sequence = runs.run AND cancelledBy IS NOT NULL)
             ORDER BY run LIMIT 1
             """, .text(activity.application), .int(activity.space.rawValue), .text(activity.name),
             .int(afterMilliseconds), .blob(digest)

@@ -6,6 +6,7 @@ extension Journal {
     /// - `meta`: the last sequence that was given out, and the secret of message codes.
     /// - `messages`: what callers can ask about, for as long as it is remembered. A row is changed twice or so: when it is
     ///   taken and when it is settled.
+    ///   `cancelledBy` and `cancels` join a message and its cancel; `environment` is what a pause or resume is for.
     /// - `commands`: what a message needs until it is taken, and no longer. `audience` is the `Audience` of the contracts as
     ///   JSON; the small members of the push are columns; the raw ones are the bytes that came in.
     /// - `registrations`: until both receivers have them. `change` is the `Registration.Change` of the contracts as JSON;
@@ -48,6 +49,11 @@ extension Journal {
         CREATE TABLE filters (
             id INTEGER PRIMARY KEY, application TEXT NOT NULL, name TEXT NOT NULL, code TEXT NOT NULL UNIQUE,
             expression TEXT NOT NULL, expiresOn TEXT, UNIQUE (application, name)) STRICT;
+        """,
         """
+        ALTER TABLE messages ADD COLUMN cancelledBy INTEGER;
+        ALTER TABLE messages ADD COLUMN cancels INTEGER;
+        ALTER TABLE messages ADD COLUMN environment TEXT;
+        """,
     ])
 }

@@ -71,6 +71,11 @@ struct PushwooshDevices {
 
     private func environment() throws(Refusal) -> APNsEnvironment? {
         guard let value = members.lenient("gateway") else { return nil }
+        return try PushwooshDevices.environment(value)
+    }
+
+    /// One of APNs' environments by its name.
+    static func environment(_ value: JSONValue) throws(Refusal) -> APNsEnvironment {
         guard let environment = value.string.flatMap(APNsEnvironment.init(rawValue:)) else {
             throw ObjectReader.wrong(value, "must be one of \"production\", \"sandbox\"", label: "gateway")
         }

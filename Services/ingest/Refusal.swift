@@ -18,6 +18,10 @@ struct Refusal: Error, Equatable, Sendable {
         case unregistered
         /// The path exists, for another method.
         case method(allowed: String)
+        /// It does not go with what was accepted before.
+        case conflict
+        /// The same key came before with something else.
+        case unprocessable
         /// Nothing more is taken for now.
         case busy(retryAfterSeconds: Int)
     }

@@ -52,12 +52,25 @@ struct Release {
     private var lines: [Line: LineState] = [:]
     var ready = ReadyWork()
     private var retries = BusyRetries()
+    /// Commands that are to be cancelled: they go no more, and stand in their lines until they are taken.
+    private var withheld: Set<Int64> = []
 
     /// How many pieces wait or are under way.
     var count: Int { entries.count }
 
     /// Whether a piece waits or is under way.
     func contains(_ work: Work) -> Bool { entries[work] != nil }
+
+    /// Whether a piece is still to be sent.
+    func maySend(_ work: Work) -> Bool {
+        if case .command(let sequence) = work, withheld.contains(sequence) { return false }
+        return contains(work)
+    }
+
+    /// Sends a command no more.
+    mutating func withhold(_ command: Int64) {
+        if contains(.command(command)) { withheld.insert(command) }
+    }
 
     /// Takes in a registration that was accepted.
     mutating func add(_ head: RegistrationHead) {
@@ -129,6 +142,7 @@ struct Release {
     @discardableResult
     mutating func taken(_ work: Work) -> Bool {
         guard let entry = entries.removeValue(forKey: work) else { return false }
+        if case .command(let sequence) = work { withheld.remove(sequence) }
         for line in entry.standsIn { advance(line) }
         return true
     }

@@ -68,7 +68,9 @@ extension Ingest {
         guard let run = try journal.newestRun(draft.activity),
             run.state(access, nowMilliseconds: now.wall) == .running
         else { return .begins }
-        if run.isStart, run.digest == draft.digest { return .same(run.number) }
+        if run.isStart, run.digest == draft.digest, try !journal.isCancelled(run.number) {
+            return .same(run.number)
+        }
         return .refused(
             Refusal(draft.fields.activity, RunState.running.problem, label: "activity"))
     }

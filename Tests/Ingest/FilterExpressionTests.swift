@@ -169,7 +169,7 @@ import Testing
     @Test(arguments: conditions.map(\.0) + printedByTheVendor)
     func `whatever is cut off or changed ends with a filter or a fault`(_ text: String) {
         let bytes = Array(text.utf8)
-        let junk = Array("()[],*+\\\"-.9eT \u{0}é".utf8)
+        let junk = Array("([,\\\"-9\u{0}".utf8)
         for index in bytes.indices {
             _ = try? FilterExpressionTests.parse(String(decoding: bytes[..<index], as: UTF8.self))
             _ = try? FilterExpressionTests.parse(String(decoding: bytes[index...], as: UTF8.self))

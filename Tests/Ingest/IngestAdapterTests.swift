@@ -15,6 +15,9 @@ private final class Door: Pollable {
     /// The store fails while this is true.
     var fails = false
     var diskWords = 0
+    /// How far the adapter's clock is ahead, from the first request on that waits for another service.
+    var aheadWhenSuspended: Int64 = 0
+    private var aheadMilliseconds: Int64 = 0
 
     init(_ bench: Bench, directory: String) throws {
         self.bench = bench
@@ -28,9 +31,12 @@ private final class Door: Pollable {
     }
 
     var descriptor: CInt { adapter.descriptors[0] }
-    var nextDeadlineMilliseconds: Int64? { adapter.nextDeadlineMilliseconds }
+    var nextDeadlineMilliseconds: Int64? {
+        adapter.nextDeadlineMilliseconds.map { $0 - aheadMilliseconds }
+    }
 
-    func process(nowMilliseconds: Int64) {
+    func process(nowMilliseconds clock: Int64) {
+        let nowMilliseconds = clock + aheadMilliseconds
         let events = adapter.process(nowMilliseconds: nowMilliseconds)
         for case .disk in events { diskWords += 1 }
         guard !fails else {
@@ -38,7 +44,13 @@ private final class Door: Pollable {
         }
         for event in events {
             do {
+                let suspended = bench.suspended.count
                 let replies = try bench.step(.external(event)).replies
+                let waits = bench.suspended[suspended...].map {
+                    IngestOutput.suspended(id: $0, path: ["json", "1.3", "getTags"])
+                }
+                adapter.perform(waits, nowMilliseconds: nowMilliseconds)
+                if !waits.isEmpty { aheadMilliseconds = aheadWhenSuspended }
                 adapter.perform(replies.map(IngestOutput.reply), nowMilliseconds: nowMilliseconds)
             } catch {
                 Issue.record(error)
@@ -68,6 +80,18 @@ private final class Door: Pollable {
     private static let start = """
         {"request":{"application":"AAAAA-00001","auth":"k-test","notifications":[\(Bench.start)]}}
         """
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a request whose core was given up while it waited is answered 503`() throws {
+        try withDoor { door, call in
+            door.aheadWhenSuspended = IngestAdapter.waitMilliseconds
+            let response = try call(
+                "/json/1.3/getTags", #"{"request":{"application":"AAAAA-00001","hwid":"dev-1"}}"#)
+            #expect(response.status == 503)
+            #expect(String(decoding: response.body, as: UTF8.self).contains(#""status_code":503"#))
+            #expect(door.bench.suspended.count == 1)
+        }
+    }
 
     @Test(.timeLimit(.minutes(1))) func `a call over HTTP is accepted and answered`() throws {
         try withDoor { door, call in

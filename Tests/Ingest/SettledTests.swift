@@ -27,7 +27,7 @@ import Testing
         #expect(
             try status(bench, code).text == """
                 {"code":"\(code)","application":"AAAAA-00001","event":"start","activity":"ord-12","state":"accepted",\
-                "acceptedAtMilliseconds":1700000000000,"takenAtMilliseconds":null,"settledAtMilliseconds":null,\
+                "cancelRequested":false,"acceptedAtMilliseconds":1700000000000,"takenAtMilliseconds":null,"settledAtMilliseconds":null,\
                 "revision":null,"outcomes":{"delivered":0,"superseded":0,"expired":0,"failed":0,"unreachable":0,\
                 "cancelled":0}}
                 """)
