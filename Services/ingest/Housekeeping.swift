@@ -19,7 +19,7 @@ struct Housekeeping {
     private var cursors: [Table: Int64] = [:]
 
     /// What is tidied.
-    enum Table: CaseIterable { case messages, runs, tokens }
+    enum Table: CaseIterable { case messages, runs, tokens, replies }
 
     /// Makes a step if one is due.
     mutating func turn(at now: Moment, _ limits: IngestLimits, in journal: Journal) throws(StoreError) {
@@ -53,6 +53,11 @@ extension Journal {
                 behind: cursor, before: now - limits.memoryMilliseconds,
                 select: "SELECT run, beganAt, beganAt FROM runs WHERE run > ? ORDER BY run LIMIT ?",
                 delete: "DELETE FROM runs WHERE run = ?")
+        case .replies:
+            try purge(
+                behind: cursor, before: now - limits.idempotencyMilliseconds,
+                select: "SELECT id, answeredAt, answeredAt FROM replies WHERE id > ? ORDER BY id LIMIT ?",
+                delete: "DELETE FROM replies WHERE id = ?")
         case .tokens:
             // What is known against a token is remembered as long as messages are. The order of the rows is that of
             // their first use, which says nothing about their last: so each one is looked at.

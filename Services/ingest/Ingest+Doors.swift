@@ -9,13 +9,7 @@ extension Ingest {
         -> [Effect<IngestOutput>]
     {
         let door = Door(path: call.path)
-        let served: Result<Served, Refusal> =
-            switch door {
-            case .pushwoosh: try servePushwoosh(call, at: now, in: journal)
-            case .firebase: try serveFirebase(call, at: now, in: journal)
-            case .own: try serveOwn(call, at: now, in: journal)
-            }
-        switch served {
+        switch try serveOnce(call, at: now, in: journal) {
         case .success(let served):
             return served.effects + (served.reply.map { [.perform(.reply($0))] } ?? [])
         case .failure(let refusal):
@@ -24,6 +18,17 @@ extension Ingest {
                 .log(LogLine(.debug, "refused", [("door", door.rawValue), ("member", refusal.label)])),
                 .perform(.reply(door.refuse(call, refusal))),
             ]
+        }
+    }
+
+    /// Serves a request that has not come before.
+    mutating func serveAnew(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
+        -> Result<Served, Refusal>
+    {
+        switch Door(path: call.path) {
+        case .pushwoosh: try servePushwoosh(call, at: now, in: journal)
+        case .firebase: try serveFirebase(call, at: now, in: journal)
+        case .own: try serveOwn(call, at: now, in: journal)
         }
     }
 

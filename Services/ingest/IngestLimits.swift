@@ -21,6 +21,9 @@ struct IngestLimits: Equatable, Sendable {
     /// How long a start at the Firebase door is known by its bytes, in milliseconds; 60 s.
     var sameStartMilliseconds: Int64 = 60_000
 
+    /// How long an `Idempotency-Key` is known, in milliseconds; 24 h.
+    var idempotencyMilliseconds: Int64 = 24 * 3_600_000
+
     /// The part of a limit that one application may use.
     func share(_ limit: Int) -> Int { max(1, limit / applicationShare) }
 }

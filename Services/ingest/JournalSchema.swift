@@ -14,6 +14,7 @@ extension Journal {
     /// - `runs`: the lives of activities, remembered for 12 h. `space` is what the name is: 0 an id, 1 an update token,
     ///   2 a push-to-start token.
     /// - `tokens`: which run a token was registered for, and what is known against it.
+    /// - `replies`: what was answered to calls with an `Idempotency-Key`, for 24 h.
     /// - `filters`: by name; `expression` is the `Filter` of the contracts as JSON.
     static let schema = Schema(steps: [
         """
@@ -54,6 +55,12 @@ extension Journal {
         ALTER TABLE messages ADD COLUMN cancelledBy INTEGER;
         ALTER TABLE messages ADD COLUMN cancels INTEGER;
         ALTER TABLE messages ADD COLUMN environment TEXT;
+        """,
+        """
+        CREATE TABLE replies (
+            id INTEGER PRIMARY KEY, application TEXT NOT NULL, path TEXT NOT NULL, key TEXT NOT NULL,
+            digest BLOB NOT NULL, status INTEGER NOT NULL, body BLOB NOT NULL, answeredAt INTEGER NOT NULL,
+            UNIQUE (application, path, key)) STRICT;
         """,
     ])
 }
