@@ -9,11 +9,13 @@ extension Ingest {
         -> [Effect<IngestOutput>]
     {
         let door = Door(path: call.path)
+        let call = recognized(call, at: now, in: journal)
         let served: Result<Served, Refusal> =
             switch door {
             case .pushwoosh: try servePushwoosh(call, at: now, in: journal)
             case .firebase: try serveFirebase(call, at: now, in: journal)
             case .own: try serveOwn(call, at: now, in: journal)
+            case .signIn: serveSignIn(call, at: now, in: journal)
             }
         switch served {
         case .success(let served):
