@@ -28,9 +28,12 @@ func service(_ name: String, _ needs: Target.Dependency...) -> Target {
         name: name, dependencies: needs, path: "Services/\(name)", swiftSettings: strict)
 }
 
-func tests(_ name: String, _ needs: Target.Dependency..., resources: [Resource] = []) -> Target {
+func tests(
+    _ name: String, _ needs: Target.Dependency..., excluding: [String] = [], resources: [Resource] = []
+) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: needs, path: "Tests/\(name)", resources: resources,
+        name: "\(name)Tests", dependencies: needs, path: "Tests/\(name)", exclude: excluding,
+        resources: resources,
         swiftSettings: strict)
 }
 
@@ -92,6 +95,13 @@ let package = Package(
         tests(
             "Pipeline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "Contracts",
             "Service", "Store", "Crypto", "Web"),
+        tests(
+            "Clients", "liveline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway",
+            "apns-simulator",
+            excluding: [
+                "aioapns_client.py", "async_firebase_client.py", "firebase_admin_client.py", "liveline.py",
+                "pyfcm_client.py", "pypushwoosh_client.py", "requirements.txt",
+            ]),
         tests("Tidy"),
     ]
 )

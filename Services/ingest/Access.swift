@@ -5,12 +5,15 @@ import Service
 struct Access: Sendable {
     /// The applications in the order of the configuration.
     let applications: [Configuration.Application]
+    /// Who may sign in at the Firebase door.
+    let accounts: SignInAccounts
     private let byCode: [String: Configuration.Application]
     private let byProject: [String: Configuration.Application]
     private let apiDigests: [String: [[UInt8]]]
 
     init(_ applications: [Configuration.Application]) {
         self.applications = applications
+        accounts = SignInAccounts(applications)
         byCode = Dictionary(applications.map { ($0.code, $0) }, uniquingKeysWith: { first, _ in first })
         byProject = Dictionary(
             applications.compactMap { application in application.firebaseProject.map { ($0, application) } },

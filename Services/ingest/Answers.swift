@@ -12,7 +12,7 @@ enum PushwooshAnswer {
     /// An answer to a call that was refused.
     static func refusal(_ call: HTTPCall, _ refusal: Refusal) -> HTTPReply {
         switch refusal.kind {
-        case .argument, .unauthenticated, .forbidden, .unregistered:
+        case .argument, .unauthenticated, .forbidden, .unregistered, .noPushKeys:
             envelope(call, 200, code: 210, refusal.text)
         case .notJSON: envelope(call, 400, code: 400, refusal.text)
         case .notFound: envelope(call, 404, code: 404, refusal.text)
@@ -41,6 +41,10 @@ enum PushwooshAnswer {
 }
 
 /// What the Firebase door answers: Google's error model.
+///
+/// Firebase, FCM HTTP v1 API, ErrorCode. Three of its codes are never said: SENDER_ID_MISMATCH, for which callers delete a
+/// token, because no token is looked up in another project; QUOTA_EXCEEDED, because what is too much for now is
+/// UNAVAILABLE; and INTERNAL, because nothing fails after a message was accepted.
 enum FirebaseAnswer {
     /// The name of an accepted message.
     static func success(_ call: HTTPCall, name: String) -> HTTPReply {
@@ -62,6 +66,7 @@ enum FirebaseAnswer {
         case .unregistered: error(call, 404, "NOT_FOUND", refusal, detail: .fcm("UNREGISTERED"))
         case .conflict: error(call, 409, "ABORTED", refusal)
         case .unprocessable: error(call, 422, "INVALID_ARGUMENT", refusal, detail: .badRequest)
+        case .noPushKeys: error(call, 401, "UNAUTHENTICATED", refusal, detail: .fcm("THIRD_PARTY_AUTH_ERROR"))
         case .method(let allowed):
             error(call, 405, "INVALID_ARGUMENT", refusal, headers: [.init(name: "Allow", value: allowed)])
         case .busy(let seconds):
@@ -132,6 +137,7 @@ enum OwnAnswer {
             case .notFound, .unregistered: (404, [])
             case .conflict: (409, [])
             case .unprocessable: (422, [])
+            case .noPushKeys: (400, [])
             case .method(let allowed): (405, [.init(name: "Allow", value: allowed)])
             case .busy(let seconds): (503, [.init(name: "Retry-After", value: String(seconds))])
             }
@@ -147,6 +153,8 @@ extension Door {
             self = .pushwoosh
         } else if path.starts(with: ["v1", "projects"]) {
             self = .firebase
+        } else if path == ["token"] {
+            self = .signIn
         } else {
             self = .own
         }
@@ -158,6 +166,7 @@ extension Door {
         case .pushwoosh: PushwooshAnswer.refusal(call, refusal)
         case .firebase: FirebaseAnswer.refusal(call, refusal)
         case .own: OwnAnswer.refusal(call, refusal)
+        case .signIn: SignInAnswer.refusal(call, refusal)
         }
     }
 

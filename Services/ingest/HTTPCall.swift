@@ -12,6 +12,8 @@ struct HTTPCall: Sendable, Equatable {
     var headers: [Field] = []
     /// The body.
     var body: [UInt8] = []
+    /// The codes of the applications that the access token in it was issued for; the core looks that up.
+    var signedInto: [String] = []
 
     /// A name and its value.
     struct Field: Sendable, Equatable {
@@ -69,4 +71,5 @@ enum Door: String, Sendable {
     case pushwoosh = "pushwoosh"
     case firebase = "firebase"
     case own = "own"
+    case signIn = "sign-in"
 }

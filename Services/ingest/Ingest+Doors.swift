@@ -9,6 +9,7 @@ extension Ingest {
         -> [Effect<IngestOutput>]
     {
         let door = Door(path: call.path)
+        let call = recognized(call, at: now, in: journal)
         switch try serveOnce(call, at: now, in: journal) {
         case .success(let served):
             return served.effects + (served.reply.map { [.perform(.reply($0))] } ?? [])
@@ -29,6 +30,7 @@ extension Ingest {
         case .pushwoosh: try servePushwoosh(call, at: now, in: journal)
         case .firebase: try serveFirebase(call, at: now, in: journal)
         case .own: try serveOwn(call, at: now, in: journal)
+        case .signIn: serveSignIn(call, at: now, in: journal)
         }
     }
 

@@ -20,6 +20,10 @@ extension Ingest {
         case .failure(let refusal): return .failure(refusal)
         case .success(let (application, request)):
             if request.validateOnly { return try validate(call, request, at: now, in: journal) }
+            guard !application.keys.isEmpty else {
+                return .failure(
+                    Refusal(.noPushKeys, "", "the project's app has no key for APNs", label: "keys"))
+            }
             return try accept([request.draft], application, .firebase, at: now, in: journal).map { accepted in
                 let code = accepted.first.map { journal.codes.code($0.sequence) } ?? ""
                 return Served(
@@ -43,9 +47,7 @@ extension Access {
     /// The application of a Firebase project, once the caller's token has been checked.
     func application(project: String, of call: HTTPCall) throws(Refusal) -> Configuration.Application {
         let application = application(project: project)
-        if let application, let token = call.credential("Bearer"), admits(apiToken: token, to: application) {
-            return application
-        }
+        if let application, admits(bearer: call, to: application) { return application }
         // Who has no token at all learns nothing of projects.
         _ = try bearer(call)
         guard application != nil else {
@@ -58,14 +60,20 @@ extension Access {
     ///
     /// Pushwoosh's clients write other schemes than `Bearer`; with `anyScheme` any is taken, and none.
     func bearer(_ call: HTTPCall, anyScheme: Bool = false) throws(Refusal) -> [Configuration.Application] {
-        let token =
+        let word = anyScheme ? call.header("authorization")?.split(separator: " ").last.map(String.init) : nil
+        let admitted =
             anyScheme
-            ? call.header("authorization")?.split(separator: " ").last.map(String.init)
-            : call.credential("Bearer")
-        let admitted = token.map { applications(apiToken: $0) } ?? []
+            ? word.map { applications(apiToken: $0) } ?? []
+            : applications.filter { admits(bearer: call, to: $0) }
         guard !admitted.isEmpty else {
             throw Refusal(.unauthenticated, "", "a valid bearer token is needed", label: "auth")
         }
         return admitted
+    }
+
+    /// Whether a call's bearer token is for an application: one of its own, or one that was issued for it.
+    private func admits(bearer call: HTTPCall, to application: Configuration.Application) -> Bool {
+        guard let token = call.credential("Bearer") else { return false }
+        return admits(apiToken: token, to: application) || call.signedInto.contains(application.code)
     }
 }

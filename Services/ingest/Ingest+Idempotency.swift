@@ -89,7 +89,8 @@ extension Ingest {
         case .firebase: return try access.application(project: call.path[2], of: call).code
         case .own where call.path.starts(with: ["v1", "applications"]):
             return try access.application(code: call.path[2], of: call).code
-        case .own: throw Ingest.unknownPath
+        // A repeated sign-in gets a token of its own.
+        case .own, .signIn: throw Ingest.unknownPath
         }
     }
 }

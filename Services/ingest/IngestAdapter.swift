@@ -28,6 +28,7 @@ struct IngestAdapter: Adapter {
         let inbox = Inbox()
         self.inbox = inbox
         metrics = WaitingGauges(context.metrics)
+        try SignInAccounts.check(context.configuration)
         disk = context.isAlone ? nil : DiskWatch(directory: context.configuration.dataDirectory)
         do {
             server = try HTTPServer(
@@ -101,6 +102,8 @@ struct IngestAdapter: Adapter {
         case .disk: true
         }
     }
+
+    func reload(_ context: ServiceContext) throws { try SignInAccounts.check(context.configuration) }
 
     mutating func drain() { server.quiesce() }
 

@@ -1,3 +1,4 @@
+import Crypto
 import FoundationEssentials
 import Service
 import Store
@@ -9,6 +10,8 @@ final class Journal: TransactionalStore {
     let database: Database
     /// Turns sequences into the codes that callers get.
     let codes: MessageCode
+    /// What access tokens are made with.
+    let tokenSecret: [UInt8]
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
 
@@ -22,7 +25,9 @@ final class Journal: TransactionalStore {
         let database = try Database(location)
         try database.migrate(to: Journal.schema)
         self.database = database
-        codes = MessageCode(secret: try Journal.secret(database, fresh: freshSecret))
+        let secret = try Journal.secret(database, fresh: freshSecret)
+        codes = MessageCode(secret: secret)
+        tokenSecret = SHA256.authenticationCode(Array("access tokens".utf8), key: secret)
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     }
 

@@ -16,6 +16,8 @@ struct Refusal: Error, Equatable, Sendable {
         case notFound
         /// The Live Activity token is known as dead.
         case unregistered
+        /// The application has no key to push with.
+        case noPushKeys
         /// The path exists, for another method.
         case method(allowed: String)
         /// It does not go with what was accepted before.

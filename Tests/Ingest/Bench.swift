@@ -44,10 +44,12 @@ final class Bench {
         var first = Configuration.Application(code: "AAAAA-00001", bundleID: "com.example.orders")
         first.firebaseProject = "demo"
         first.apiTokenDigests = [SHA256.hex("k-test")]
+        first.keys = [.init(teamID: "TEAM123456", keyID: "KEY1234567", file: "AuthKey_KEY1234567.p8")]
         change(&first)
         var second = Configuration.Application(code: "BBBBB-00002", bundleID: "com.example.other")
         second.firebaseProject = "other"
         second.apiTokenDigests = [SHA256.hex("k-other")]
+        second.keys = first.keys
         var configuration = Configuration()
         configuration.applications = [first, second]
         return configuration

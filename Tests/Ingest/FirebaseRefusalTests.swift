@@ -1,5 +1,6 @@
 import Contracts
 import JSON
+import Service
 import Testing
 
 @testable import ingest
@@ -184,6 +185,30 @@ import Testing
         let reply = try Bench().call("POST", "/v1/projects/demo/messages:send", Bench.fcmUpdate)
         #expect(reply.status == 401)
         #expect(reply.header("WWW-Authenticate") == "Bearer")
+    }
+
+    @Test func `an app without a key for APNs is told so, but not by a dry run`() throws {
+        let bench = try Bench(Bench.configuration { $0.keys = [] })
+        let reply = try bench.fcm(Bench.fcmUpdate)
+        #expect(reply.status == 401)
+        #expect(reply.errorCode == "THIRD_PARTY_AUTH_ERROR")
+        #expect(try bench.turn().isEmpty)
+        let dry = Bench.fcmUpdate.replacing(#"{"message""#, with: #"{"validate_only":true,"message""#)
+        #expect(try bench.fcm(dry).status == 200)
+    }
+
+    @Test func `a device may be named by fid, and by one member only`() throws {
+        let fid = Bench.fcmUpdate.replacing(#""token":"reg-1""#, with: #""fid":"f-1""#)
+        #expect(try Bench().fcm(fid).status == 200)
+        for more in ["topic", "condition", "fid"] {
+            let reply = try Bench().fcm(
+                Bench.fcmUpdate.replacing(#""token":"reg-1""#, with: #""token":"reg-1","\#(more)":"x""#))
+            #expect(
+                reply.violations
+                    == ["token", more].map {
+                        "message.\($0): exactly one of token and fid is needed"
+                    })
+        }
     }
 
     @Test func `a dry run is checked like any other and keeps nothing`() throws {

@@ -20,6 +20,11 @@ static inline void liveline_sha256(const unsigned char *bytes, size_t count, uns
     SHA256(bytes, count, digest);
 }
 
+static inline void liveline_hmac_sha256(
+    const unsigned char *key, size_t keyCount, const unsigned char *bytes, size_t count, unsigned char *code) {
+    HMAC(EVP_sha256(), key, (int)keyCount, bytes, count, code, NULL);
+}
+
 static inline size_t liveline_bio_bytes(BIO *bio, const char **bytes) {
     char *start = NULL;
     long count = BIO_get_mem_data(bio, &start);
