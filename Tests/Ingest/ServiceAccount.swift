@@ -8,9 +8,16 @@ import Service
 /// A service account with a key of its own, as Google's console would hand it out.
 struct ServiceAccount {
     /// One for all tests: making a key takes a while.
-    static let shared = Result { try ServiceAccount("/tmp/ing-account-\(UUID().uuidString.prefix(8))") }
+    static let shared = Result { try ServiceAccount("shared") }
     /// Another key, which nobody names.
-    static let stranger = Result { try ServiceAccount("/tmp/ing-stranger-\(UUID().uuidString.prefix(8))") }
+    static let stranger = Result { try ServiceAccount("stranger") }
+    /// Where their keys are as long as the tests run.
+    private static let directory: Result<String, any Error> = Result {
+        let path = "/tmp/ing-keys-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        atexit { try? FileManager.default.removeItem(atPath: (try? ServiceAccount.directory.get()) ?? "") }
+        return path
+    }
 
     static let email = "sender@demo.example"
     static let google = "https://oauth2.googleapis.com/token"
@@ -20,7 +27,8 @@ struct ServiceAccount {
     let publicKeyFile: String
     private let privateKeyFile: String
 
-    private init(_ path: String) throws {
+    private init(_ name: String) throws {
+        let path = "\(try Self.directory.get())/\(name)"
         (privateKeyFile, publicKeyFile) = ("\(path).key", "\(path).pem")
         _ = try Self.openssl(["genrsa", "-out", privateKeyFile, "2048"])
         _ = try Self.openssl(["rsa", "-in", privateKeyFile, "-pubout", "-out", publicKeyFile])
