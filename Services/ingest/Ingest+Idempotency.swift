@@ -82,8 +82,8 @@ extension Ingest {
         switch Door(path: call.path) {
         case .pushwoosh:
             let request = try PushwooshRequest(call.body)
-            let isPhone = PhoneCall(rawValue: call.path[2]) != nil || call.path[2] == "getTags"
-            return isPhone
+            if call.path[2] == "getTags" { return try request.applicationOfEither(access, call).code }
+            return PhoneCall(rawValue: call.path[2]) != nil
                 ? try request.application(access, phone: call).code
                 : try request.applicationOfAuth(access).code
         case .firebase: return try access.application(project: call.path[2], of: call).code

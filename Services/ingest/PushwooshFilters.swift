@@ -30,9 +30,14 @@ struct PushwooshFilters {
     /// Reads the filter of a dry run, which is kept under no name.
     func dryRun() throws(Refusal) -> Filter {
         try members.refuseUnknown(known: [
-            "application", "auth", "name", "conditions", "operator", "filter_expression",
+            "application", "auth", "name", "conditions", "operator", "filter_expression", "devices_filter",
         ])
-        return try filter()
+        // The vendor's Python client calls it so.
+        guard let value = members.lenient("devices_filter") else { return try filter() }
+        for other in ["filter_expression", "conditions"] where members.lenient(other) != nil {
+            throw members.wrong(other, "only one of devices_filter and \(other)", label: "filter")
+        }
+        return try expression(value)
     }
 
     private func filter() throws(Refusal) -> Filter {
@@ -47,6 +52,10 @@ struct PushwooshFilters {
         guard members.lenient("conditions") == nil else {
             throw members.wrong("conditions", "only one of filter_expression and conditions", label: "filter")
         }
+        return try expression(value)
+    }
+
+    private func expression(_ value: JSONValue) throws(Refusal) -> Filter {
         guard let text = value.string else { throw ObjectReader.wrong(value, "must be a string") }
         do {
             return try FilterExpression.parse(text, application: application)

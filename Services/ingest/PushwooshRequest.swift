@@ -36,6 +36,12 @@ struct PushwooshRequest {
         return application
     }
 
+    /// The application of a call that a server makes with `auth`, and a phone without.
+    func applicationOfEither(_ access: Access, _ call: HTTPCall) throws(Refusal) -> Configuration.Application
+    {
+        members.lenient("auth") == nil ? try application(access, phone: call) : try application(access)
+    }
+
     /// The application of a call that need not name one: then the only one that the token is for.
     func applicationOfAuth(_ access: Access) throws(Refusal) -> Configuration.Application {
         if members.lenient("application") != nil { return try application(access) }

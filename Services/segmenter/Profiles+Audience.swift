@@ -5,18 +5,32 @@ import Store
 extension Profiles {
     /// The devices that match an expression, in the order of their numbers.
     func devices(matching filter: Filter, application: String) throws(StoreError) -> [Int64] {
+        var devices: [Int64] = []
+        let (condition, values) = try matching(filter, application)
+        try database.query(SQL("SELECT id FROM devices WHERE \(condition) ORDER BY id"), values: values) {
+            devices.append($0.int(0))
+        }
+        return devices
+    }
+
+    /// How many devices match an expression.
+    func count(matching filter: Filter, application: String) throws(StoreError) -> Int {
+        var count: Int64 = 0
+        let (condition, values) = try matching(filter, application)
+        try database.query(SQL("SELECT count(*) FROM devices WHERE \(condition)"), values: values) {
+            count = $0.int(0)
+        }
+        return Int(count)
+    }
+
+    private func matching(_ filter: Filter, _ application: String) throws(StoreError) -> (String, [Value]) {
         let application = try self.application(application)
         var query = FilterQuery(application: application)
         let condition = query.sql(filter)
-        var devices: [Int64] = []
-        try database.query(
-            SQL(
-                """
-                SELECT id FROM devices WHERE application = ? AND \(Profiles.reachable)
-                AND id IN (\(condition)) ORDER BY id
-                """), values: [.int(application)] + query.values
-        ) { devices.append($0.int(0)) }
-        return devices
+        return (
+            "application = ? AND \(Profiles.reachable) AND id IN (\(condition))",
+            [.int(application)] + query.values
+        )
     }
 
     /// Live Activities exist on iOS (device type 1) alone; a device that names no type counts as one.

@@ -82,8 +82,7 @@ public struct Segmenter: Core {
             if let device { tags = try store.tags(of: device) }
             content = .tags(values: tags)
         case .audience(let filter):
-            content = .count(
-                devices: try store.devices(matching: filter, application: query.application).count)
+            content = .count(devices: try store.count(matching: filter, application: query.application))
         case .deliveries, .participants: return [.count(Count("ignored", [("type", "query")]))]
         }
         return [.send(.answer(Answer(id: query.id, content: content)), to: .instance(sender.instance))]

@@ -238,4 +238,17 @@ import Testing
         #expect(command.order == Order(seconds: Bench.nowSeconds, sequence: 1))
         #expect(command.notification?.timestampSeconds == nil)
     }
+
+    @Test(arguments: ["devices", "users"])
+    func `a start names a thousand devices or users, and not one more`(_ member: String) throws {
+        let bench = try Bench()
+        func start(_ count: Int) throws -> HTTPReply {
+            let names = (0..<count).map { "\"n\($0)\"" }.joined(separator: ",")
+            return try bench.start(
+                Bench.start.replacing(#""devices":["dev-1"]"#, with: #""\#(member)":[\#(names)]"#))
+        }
+        #expect(
+            try start(1_001).statusMessage == "notifications[0].\(member): must have 1 to 1000 elements")
+        #expect(try start(1_000).code == 200)
+    }
 }

@@ -70,9 +70,11 @@ import Testing
     /// What pypushwoosh 0.3.1 prints for filters of each of its kinds.
     static let printedByTheVendor: [String] = [
         #"(T("Level", GTE, 5) * T("Name", IN, ["Ann", "Bob"]))"#,
-        #"((T("Age", BETWEEN, [17, 20]) + AT("AAAAA-00001", "Date", LTE, "2013-05-01 00:00:00")) \ T("b", EQ, 1))"#,
-        #"(A("AAAAA-00001", ["iOS", "Android"]) * T("Days", NOTIN, [1, 2]))"#,
+        #"(((T("Level", GTE, 5) * T("Name", IN, ["Ann", "Bob"])) + AT("AAAAA-00001", "Date", LTE, "2013-05-01 00:00:00")) \ T("b", EQ, "true"))"#,
+        #"(A("AAAAA-00001", ["IOS", "ANDROID"]) * T("Days", NOTIN, [1, 2]))"#,
         #"((((T("a", EQ, 1) * T("b", EQ, 2)) * T("c", EQ, 3)) * T("d", NOTEQ, "x")) * A("AAAAA-00001"))"#,
+        #"T("L", EQ, ["a"])"#, #"T("A", BETWEEN, [1, 2])"#,
+        #"T("d", BETWEEN, ["2013-05-01", "2013-06-01T10:00"])"#,
     ]
 
     @Test(arguments: printedByTheVendor)

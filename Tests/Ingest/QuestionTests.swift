@@ -76,6 +76,29 @@ import Testing
         #expect(reply.status == 503)
     }
 
+    @Test func `a server names a phone with its own token`() throws {
+        let bench = try Bench(Bench.configuration { $0.deviceTokenDigests = [] })
+        let (_, query, _) = try bench.ask(
+            "POST", "/json/1.3/getTags",
+            #"{"request":{"application":"AAAAA-00001","auth":"k-test","hwid":"dev-1"}}"#)
+        #expect(query.kind == .tags(device: "dev-1"))
+        #expect(
+            try bench.phone("getTags", #""auth":"none""#).statusMessage
+                == "auth: not valid for this application")
+    }
+
+    @Test func `a dry run is read as the vendor's client writes it`() throws {
+        let bench = try Bench()
+        let body = #"{"request": {"devices_filter": "T(\"L\", IN, [1])", "auth": "k-test"}}"#
+        let (_, query, _) = try bench.ask("POST", "/json/1.3/compileFilter", body)
+        #expect(
+            query.kind == .audience(filter: .tag(name: "L", comparison: .oneOf, values: [.integer(1)])))
+        let both = body.replacing(#""auth""#, with: #""conditions":[],"auth""#)
+        #expect(
+            try bench.call("POST", "/json/1.3/compileFilter", both).statusMessage
+                == "conditions: only one of devices_filter and conditions")
+    }
+
     @Test func `getTags names what it lacks`() throws {
         let bench = try Bench(Bench.configuration { $0.deviceTokenDigests = [] })
         #expect(try bench.phone("getTags", "").statusMessage == "Authorization: no valid device token")
