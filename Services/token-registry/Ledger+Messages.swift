@@ -121,6 +121,17 @@ extension Ledger {
         ) { ($0.text(0), Int($0.int(1)), Int($0.int(2))) }
     }
 
+    /// The newest update that was meant for everybody who took part in a run when a participant did.
+    func newestUpdate(run: Int64, participant: Int64) throws(StoreError) -> Int64? {
+        try database.first(
+            """
+            SELECT number FROM message
+            WHERE run = ? AND participant_max >= ? AND kind = 'update' AND is_cancelled = 0
+            ORDER BY order_seconds DESC, order_sequence DESC LIMIT 1
+            """, .int(run), .int(participant)
+        ) { $0.int(0) }
+    }
+
     /// Some message of a run.
     func message(ofRun run: Int64) throws(StoreError) -> Int64? {
         try database.first(

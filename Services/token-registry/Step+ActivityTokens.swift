@@ -56,11 +56,6 @@ extension Step {
         return !hadNoToken(row)
     }
 
-    /// Whether a row ended only because there was no token that it could go to.
-    private func hadNoToken(_ row: Delivery) -> Bool {
-        row.state == .unreachable || row.state == .failed && TokenFault.isFault(row.reason)
-    }
-
     private func dismiss(
         _ participant: Participant?, _ run: RunRecord, _ device: Device, _ token: ActivityToken,
         _ registration: Registration
@@ -104,10 +99,7 @@ extension Step {
         }
         let former = participant.place.usable
         participant.place = place
-        if participant.state == .ended {
-            run.open += 1
-            run.isEmptySaid = false
-        }
+        if participant.state == .ended { try comeBack(participant, run, device) }
         participant.state = .active
         if former != token.token { try retarget(participant) }
         try goOn(participant, run, device)
@@ -127,49 +119,6 @@ extension Step {
         else { return }
         let retarget = Retarget(id: row.id, attempt: row.attempt, token: token)
         emit(.send(.retarget(retarget), to: .instance(InstanceName(.rateLimiter, row.limiter))))
-    }
-
-    /// Lets what waited for a token go, or opens the newest state again.
-    private func goOn(_ participant: Participant, _ run: RunRecord, _ device: Device) throws(StoreError) {
-        if let waiting = participant.waiting,
-            let row = try delivery(PushID(message: waiting, device: participant.device))
-        {
-            return try schedule(row, participant, device)
-        }
-        if let end = try end(of: run) { return try giveEnd(end, to: participant, device) }
-        guard let newest = participant.newest, participant.handed != newest,
-            let message = try message(newest),
-            !message.isCancelled, message.expirationSeconds != 0, !message.isExpired(at: now.wall),
-            let row = try delivery(PushID(message: newest, device: participant.device)), hadNoToken(row)
-        else { return }
-        reopen(row, message)
-        row.notBefore = 0
-        try setWaiting(participant, newest)
-        try schedule(row, participant, device)
-    }
-
-    private func end(of run: RunRecord) throws(StoreError) -> MessageRecord? {
-        guard let end = run.end else { return nil }
-        return try message(end)
-    }
-
-    /// Gives a participant with a new token the end of its run, unless it has that, or the end will come to it.
-    private func giveEnd(_ end: MessageRecord, to participant: Participant, _ device: Device)
-        throws(StoreError)
-    {
-        if let row = try delivery(PushID(message: end.number, device: participant.device)) {
-            guard hadNoToken(row), !end.isExpired(at: now.wall) else { return }
-            reopen(row, end)
-            row.notBefore = 0
-            participant.end = end.number
-            try setWaiting(participant, end.number)
-            return try schedule(row, participant, device)
-        }
-        if let cursor = end.cursor, participant.number <= end.participantMax, participant.device > cursor {
-            return
-        }
-        if end.settledAt != nil { openAgain(end) }
-        try offer(end, to: participant, device)
     }
 }
 

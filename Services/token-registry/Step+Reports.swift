@@ -73,9 +73,9 @@ extension Step {
         let sentAt = report.sentAtMilliseconds ?? now.wall
         if let participant {
             count(row, message, participant, device, report, at: sentAt)
-            if message.kind == .start { try revive(participant) }
         }
         try conclude(row, .delivered, nil)
+        if let participant, message.kind == .start { try revive(participant, device) }
     }
 
     /// Commits the pace.
@@ -96,13 +96,11 @@ extension Step {
     }
 
     /// Brings back a participant whose start was given up, and went out after all.
-    private func revive(_ participant: Participant) throws(StoreError) {
+    private func revive(_ participant: Participant, _ device: Device) throws(StoreError) {
         guard participant.state == .ended, participant.end == nil, participant.place.sequence == 0,
             let run = try run(participant.run), run.end == nil
         else { return }
-        participant.state = .starting
-        run.open += 1
-        run.isEmptySaid = false
+        try comeBack(participant, run, device)
     }
 
     // MARK: Once more

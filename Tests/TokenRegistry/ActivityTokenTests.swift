@@ -126,6 +126,36 @@ import Testing
         #expect(try harness.participant(run)?.state == .active)
     }
 
+    @Test(arguments: Life.allCases)
+    func `that follows one that died gets what came in between`(life: Life) throws {
+        let harness = try Harness(life)
+        let run = try harness.joined(Token.a)
+        try harness.activityToken(Token.number(2), run: run, "dev-2")
+        harness.apns = { $0.target.token == Token.a ? .failed(410, "Unregistered") : .ok }
+        let first = try harness.update(run, "{\"n\":1}")
+        try harness.advance(seconds: 20)
+        try harness.update(run, "{\"n\":2}")
+        let newest = try harness.update(run, "{\"n\":3}")
+        try harness.advance(seconds: 20)
+        #expect(harness.counts(newest) == .of(delivered: 1))
+        try harness.activityToken(Token.b, run: run)
+        #expect(harness.sent.filter { $0.target.token == Token.b }.map(\.state) == ["{\"n\":3}"])
+        #expect(harness.counts(newest) == .of(delivered: 2))
+        #expect(harness.counts(first) == .of(delivered: 1, failed: 1))
+    }
+
+    @Test func `that follows one that died gets nothing older than what has expired`() throws {
+        let harness = try Harness()
+        let run = try harness.joined(Token.a)
+        harness.apns = { _ in .failed(410, "Unregistered") }
+        try harness.update(run, "{\"n\":1}")
+        try harness.update(run, "{\"n\":2}", expiration: harness.now.wallSeconds + 10)
+        try harness.advance(seconds: 20)
+        harness.apns = { _ in .ok }
+        try harness.activityToken(Token.b, run: run)
+        #expect(harness.states == ["{\"n\":1}"])
+    }
+
     @Test func `that died is compared with the hand-over where APNs names no time`() throws {
         let harness = try Harness()
         let run = try harness.joined(Token.a)
