@@ -48,13 +48,14 @@ let package = Package(
         library("COpenSSL", "libssl-dev", pkgConfig: "openssl"),
         library("CSystem", "libc6-dev"),
 
+        shared("Collections"),
         shared("JSON"),
         shared("Telemetry", "JSON", unsafe: true),
         shared("Contracts"),
         shared("Crypto", "COpenSSL", unsafe: true),
         shared("Store", "CSQLite", "Contracts", unsafe: true),
         shared("Bus", "CZMQ", "Contracts", unsafe: true),
-        shared("Web", "CMicrohttpd", "CCurl", "CSystem", unsafe: true),
+        shared("Web", "CMicrohttpd", "CCurl", "CSystem", "Collections", unsafe: true),
         shared("Processes", "CSystem", unsafe: true),
         shared("Arguments"),
         shared("HTTP2", "CNghttp2", "COpenSSL", "Crypto", unsafe: true),
@@ -62,16 +63,19 @@ let package = Package(
             "Service", "Contracts", "Bus", "Store", "Web", "JSON", "Telemetry", "CSystem", "Crypto",
             unsafe: true),
 
-        service("ingest", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
+        service(
+            "ingest", "Collections", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
         service("segmenter", "Contracts", "Service", "Store", "Telemetry"),
         service("token-registry", "Contracts", "Service", "Store", "Telemetry"),
         service("rate-limiter", "Contracts", "Service", "Telemetry"),
-        service("apns-gateway", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
+        service(
+            "apns-gateway", "Collections", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
         service("apns-simulator", "Arguments", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         service(
             "liveline", "Contracts", "Service", "Web", "JSON", "Telemetry", "Crypto", "Processes", "Arguments"
         ),
 
+        tests("Collections", "Collections"),
         tests("JSON", "JSON"),
         tests("Telemetry", "Telemetry", "JSON"),
         tests("Contracts", "Contracts", resources: [.copy("Golden")]),

@@ -1,3 +1,4 @@
+import Collections
 import Contracts
 
 /// What the gateway knows of one push, from its arrival until a minute after its outcome was noted.

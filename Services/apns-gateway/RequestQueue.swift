@@ -1,3 +1,4 @@
+import Collections
 import Contracts
 
 /// A request that waits for a stream.
@@ -49,7 +50,7 @@ struct RequestQueue {
             return true
         }
         returned = returned.reversed().filter(stays).reversed()
-        items.keep(where: stays)
+        items.removeAll { !stays($0) }
         earliestSendBefore = earliest
         return removed
     }

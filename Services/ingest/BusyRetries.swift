@@ -1,10 +1,12 @@
+import Collections
+
 /// Commands that were answered `busy`, each in the queue of its delay; a queue is sorted by itself.
 struct BusyRetries {
     /// How long they wait: after each refusal, and from the last one on always, in milliseconds.
     static let delaysMilliseconds: [Int64] = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000]
 
-    private var queues = [Fifo<(at: Int64, command: Int64)>](
-        repeating: Fifo(), count: BusyRetries.delaysMilliseconds.count)
+    private var queues = [FIFO<(at: Int64, command: Int64)>](
+        repeating: FIFO(), count: BusyRetries.delaysMilliseconds.count)
     private var waiting: Set<Int64> = []
 
     /// Lets a command wait; false if it does already.

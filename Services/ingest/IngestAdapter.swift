@@ -1,3 +1,4 @@
+import Collections
 import FoundationEssentials
 import Service
 import Telemetry
@@ -13,7 +14,7 @@ struct IngestAdapter: Adapter {
     private let metrics: WaitingGauges
     private var unwritten = false
     /// Requests that wait for another service, and until when.
-    private var suspended = Fifo<(id: Int64, path: [String], untilMilliseconds: Int64)>()
+    private var suspended = FIFO<(id: Int64, path: [String], untilMilliseconds: Int64)>()
 
     /// How long a request may wait at most, in milliseconds.
     ///

@@ -1,3 +1,4 @@
+import Collections
 import Contracts
 
 /// What callers wait for while another service is asked.
@@ -22,7 +23,7 @@ struct Questions {
     }
 
     private var waiting: [Int64: Waiting] = [:]
-    private var order = Fifo<Int64>()
+    private var order = FIFO<Int64>()
     private var next: Int64 = 1
 
     /// Begins a life.

@@ -1,3 +1,4 @@
+import Collections
 import Contracts
 import Service
 
@@ -23,11 +24,11 @@ struct ReadyWork {
     /// The most that goes to one destination in one turn, so that a turn stays within its 5 ms.
     static let perTurnMax = 64
 
-    private var queues: [Destination: [String: Fifo<Release.Work>]] = [:]
+    private var queues: [Destination: [String: FIFO<Release.Work>]] = [:]
     private var lastServed: [Destination: String] = [:]
 
     mutating func append(_ work: Release.Work, application: String) {
-        queues[Destination(work), default: [:]][application, default: Fifo()].append(work)
+        queues[Destination(work), default: [:]][application, default: FIFO()].append(work)
     }
 
     /// Takes what there is room for, one piece of each application in a round.

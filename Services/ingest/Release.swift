@@ -1,3 +1,4 @@
+import Collections
 import Contracts
 
 /// Which of the accepted work may go, and in which order.
@@ -44,8 +45,8 @@ struct Release {
     }
 
     private struct LineState {
-        var members = Fifo<Work>()
-        var waiters = Fifo<Work>()
+        var members = FIFO<Work>()
+        var waiters = FIFO<Work>()
     }
 
     private var entries: [Work: Entry] = [:]

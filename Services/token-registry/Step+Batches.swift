@@ -6,7 +6,6 @@ import Store
 extension Step {
     /// Takes a batch in: its rows and its place in the pass become durable together.
     func take(_ batch: Batch, from sender: Sender) throws(StoreError) {
-        guard batch.isPlausible else { return ignore(.batch) }
         switch batch.command.kind {
         case .cancel: try cancel(batch.command)
         case .pause, .resume: try hold(batch.command)

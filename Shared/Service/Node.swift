@@ -61,6 +61,10 @@ public struct Node<C: Core> {
             return pending.append(.count(Count("misdirected", label, by: parcel.messages.count)))
         }
         for message in parcel.messages {
+            guard message.isPlausible else {
+                pending.append(.count(Count("implausible", [("type", message.type.rawValue)])))
+                continue
+            }
             if case .hello(let hello) = message {
                 peers.heard(hello, from: parcel.envelope.from, nowMilliseconds: now.monotonic)
             }

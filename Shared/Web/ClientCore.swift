@@ -1,3 +1,4 @@
+import Collections
 internal import CCurl
 internal import Glibc
 

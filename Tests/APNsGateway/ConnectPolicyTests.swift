@@ -78,23 +78,4 @@ import Testing
         #expect(queue.earliestSendBefore == 30)
         #expect(queue.count == 1)
     }
-
-    @Test func `a long queue keeps its order while it is read and written`() {
-        var queue = FIFO<Int>()
-        var expected = 0
-        for number in 0..<10_000 {
-            queue.append(number)
-            if number % 3 != 0, let next = queue.popFirst() {
-                #expect(next == expected)
-                expected += 1
-            }
-        }
-        queue.keep { $0 % 2 == 0 }
-        while let next = queue.popFirst() {
-            expected += expected % 2
-            #expect(next == expected)
-            expected += 1
-        }
-        #expect(queue.count == 0)
-    }
 }

@@ -99,3 +99,23 @@ import Testing
         #expect(version.code == 0 && version.output.hasPrefix(name))
     }
 }
+
+@Suite(.timeLimit(.minutes(1))) struct `Numbers out of all bounds` {
+    @Test(
+        arguments: [
+            (#""expirationSeconds":4102444800"#, #""expirationSeconds":9223372036854775807"#),
+            (#""burst":1"#, #""burst":9223372036854775807"#),
+            (#""lastWireSeconds":0"#, #""lastWireSeconds":9223372036854775807"#),
+        ])
+    func `are one bad line, and the next one is served`(_ sound: String, _ wild: String) throws {
+        let example = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../compose/examples/rate-limiter.jsonl")
+        let input = try String(contentsOf: example, encoding: .utf8)
+        let (code, output, errors) = try Program.run(
+            "rate-limiter", ["--stdio", "--clock", "manual:4000000000"],
+            input: input.replacing(sound, with: wild, maxReplacements: 1))
+        #expect(code == 65)
+        #expect(errors.contains("bad-line"))
+        #expect(output.contains(#""type":"pushes""#))
+    }
+}

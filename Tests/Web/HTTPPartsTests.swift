@@ -55,24 +55,6 @@ struct HTTPHeadersTests {
     }
 }
 
-struct FIFOTests {
-    @Test func `elements come back in their order, also across its inner moves`() {
-        var queue = FIFO<Int>()
-        var expected = 0
-        for number in 0..<1_000 {
-            queue.append(number)
-            if number % 3 != 0 {
-                #expect(queue.popFirst() == expected)
-                expected += 1
-            }
-        }
-        #expect(queue.count == 1_000 - expected)
-        #expect(queue.removeAll { $0.isMultiple(of: 2) }.allSatisfy { $0.isMultiple(of: 2) })
-        while let number = queue.popFirst() { #expect(!number.isMultiple(of: 2)) }
-        #expect(queue.isEmpty)
-    }
-}
-
 struct PollerTests {
     private final class Alarm: Pollable {
         let descriptor: CInt = -1

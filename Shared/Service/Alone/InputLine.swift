@@ -39,6 +39,7 @@ enum InputLine<External: Sendable> {
         }
         guard let type = MessageType(rawValue: type) else { throw LineError("type is unknown") }
         let message = try InputLine.message(type, body, root, coder)
+        guard message.isPlausible else { throw LineError("a number or time cannot be reckoned with") }
         self = .message(message, from: try InputLine.sender(root["from"], type, service))
     }
 

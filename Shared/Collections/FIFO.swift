@@ -1,0 +1,49 @@
+/// A queue that gives back its elements in their order, each in constant time on average, and its memory with them.
+public struct FIFO<Element> {
+    private var elements: [Element?] = []
+    private var start = 0
+
+    /// Below this many given back, no memory is moved.
+    private static var slack: Int { 64 }
+
+    /// An empty queue.
+    public init() {}
+
+    /// How many wait.
+    public var count: Int { elements.count - start }
+    /// Whether none waits.
+    public var isEmpty: Bool { count == 0 }
+    /// The one that waits longest.
+    public var first: Element? { isEmpty ? nil : elements[start] }
+
+    /// Adds an element behind all others.
+    public mutating func append(_ element: Element) { elements.append(element) }
+
+    /// Takes out the one that waits longest.
+    public mutating func popFirst() -> Element? {
+        guard start < elements.count else { return nil }
+        let element = elements[start]
+        elements[start] = nil
+        start += 1
+        if start > Self.slack, start * 2 > elements.count {
+            elements.removeFirst(start)
+            start = 0
+        }
+        return element
+    }
+
+    /// Takes out all that match; each is asked once, in order.
+    ///
+    /// - Returns: what was taken out, in its order.
+    @discardableResult
+    public mutating func removeAll(where matches: (Element) -> Bool) -> [Element] {
+        var taken: [Element] = []
+        var kept: [Element?] = []
+        for case let element? in elements[start...] {
+            if matches(element) { taken.append(element) } else { kept.append(element) }
+        }
+        elements = kept
+        start = 0
+        return taken
+    }
+}
