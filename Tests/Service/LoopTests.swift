@@ -50,6 +50,24 @@ import Web
         #expect(world.log.lines.filter { $0.contains("message-dropped") }.count == 6)
     }
 
+    @Test func `the metrics show from the start that no message was bad`() {
+        for kind in ["not-a-message", "unexpected-sender", "too-large", "too-many-frames"] {
+            #expect(world.metrics.contains(#"liveline_messages_bad_total{kind="\#(kind)"} 0"#))
+        }
+    }
+
+    @Test func `the metrics show what waits in the core`() throws {
+        try world.send([.command(command(1))])
+        // The registry says nothing, so that there is no room for a batch.
+        for _ in 0..<2_000 where world.store.rows.isEmpty { try world.segmenter.round() }
+        world.segmenter.refreshGauges()
+        #expect(world.metrics.contains("liveline_waiting 1\n"))
+        let registry = world.registry
+        try world.run { registry.node.core.batches.count == 1 }
+        world.segmenter.refreshGauges()
+        #expect(world.metrics.contains("liveline_waiting 0\n"))
+    }
+
     @Test func `a flood of junk does not flood the log`() throws {
         for _ in 0..<200 { try world.send(raw: [[0xFF]]) }
         try world.send([.command(command(5))])

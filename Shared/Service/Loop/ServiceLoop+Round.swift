@@ -92,14 +92,14 @@ extension ServiceLoop {
         do {
             let parcel = try coder.parcel(frames)
             guard C.service.neighbours.contains(parcel.envelope.from.instance.service) else {
-                drop("unexpected-sender", frames.byteCount, lane, now)
+                drop(BadMessage.unexpectedSender, frames.byteCount, lane, now)
                 return 1
             }
             counters.received(parcel.envelope.type, parcel.messages.count)
             inbox.parcels.append(parcel)
             return parcel.messages.count
         } catch {
-            drop("not-a-message", error.byteCount, lane, now, error.problem)
+            drop(BadMessage.notAMessage, error.byteCount, lane, now, error.problem)
             return 1
         }
     }
