@@ -48,10 +48,7 @@ extension ServiceLoop {
         let isYoung = ticks < limits.youngTicks
         nextTickMilliseconds =
             now.monotonic + (isYoung ? limits.youngTickMilliseconds : limits.tickMilliseconds)
-        guard bus.ownsItsSockets else {
-            throw ServiceFailure(
-                .temporary, "place-lost", "the socket at \(bus.endpoint.path(.work)) is another process's")
-        }
+        try requirePlaces()
         do {
             try bus.discover(nowMilliseconds: now.monotonic)
         } catch {
@@ -62,6 +59,14 @@ extension ServiceLoop {
         counters.connectionsEnded(ended)
         context.logger.info(
             "connections-ended", ["connections": ended, "frame_bytes_max": bus.limits.frameBytesMax])
+    }
+
+    /// Makes sure that others can still reach this process.
+    private func requirePlaces() throws(ServiceFailure) {
+        try admin?.requirePlace()
+        guard !bus.ownsItsSockets else { return }
+        let paths = Lane.allCases.map { bus.endpoint.path($0) }
+        throw .placeLost(paths.first { FileIdentity(at: $0) == nil } ?? bus.endpoint.path(.work))
     }
 
     // MARK: Taking in
