@@ -23,6 +23,14 @@ enum PhoneCall: String {
         }
     }
 
+    /// What the log says when such a call changes nothing.
+    var ignoredEvent: String {
+        switch self {
+        case .setActivityPushToStartToken, .setActivityToken: "token-ignored"
+        case .registerDevice, .unregisterDevice, .setTags, .registerUser: "\(kind)-ignored"
+        }
+    }
+
     /// What the call tells; the run of an activity's token is decided later.
     func change(_ reader: PushwooshDevices) throws(Refusal) -> Registration.Change {
         switch self {
@@ -62,7 +70,7 @@ extension Ingest {
             ]
             if let ignored {
                 effects.append(
-                    .log(LogLine(.info, "token-ignored", [("application", application), ("why", ignored)])))
+                    .log(LogLine(.info, kind.ignoredEvent, [("application", application), ("why", ignored)])))
             }
             return .success(Served(reply: PushwooshAnswer.success(call, nil), effects: effects))
         }

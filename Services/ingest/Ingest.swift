@@ -29,7 +29,7 @@ struct Ingest: Core, Reloadable {
     var isStarted = false
     private var hasMoreToSend = false
     /// nil if nobody wants to hear it.
-    private var waiting: WaitingWord?
+    private var waitingWord: WaitingWord?
 
     /// Makes a core that has not started.
     ///
@@ -42,9 +42,12 @@ struct Ingest: Core, Reloadable {
     ) {
         access = Access(configuration.applications)
         self.limits = limits
-        waiting = tellsWaiting ? WaitingWord() : nil
+        waitingWord = tellsWaiting ? WaitingWord() : nil
         backlog = Backlog(limits)
     }
+
+    /// How many commands and registrations are accepted and not taken yet.
+    var waiting: Int { backlog.total.commands + backlog.total.registrations }
 
     mutating func reload(_ configuration: Configuration) {
         access = Access(configuration.applications)
@@ -70,7 +73,7 @@ struct Ingest: Core, Reloadable {
     func nextTurnMilliseconds(after now: Moment) -> Int64? {
         guard !hasMoreToSend else { return 0 }
         let due = [
-            release.nextRetryMilliseconds, housekeeping.nextMilliseconds, waiting?.nextMilliseconds,
+            release.nextRetryMilliseconds, housekeeping.nextMilliseconds, waitingWord?.nextMilliseconds,
             questions.nextMilliseconds,
         ].compactMap { $0 }.min()
         return due.map { max(0, $0 - now.monotonic) }
@@ -131,7 +134,7 @@ struct Ingest: Core, Reloadable {
             effects.append(.send(message, to: .service(service)))
         }
         try housekeeping.turn(at: now, limits, in: journal)
-        if let held = waiting?.say(backlog.total, nowMilliseconds: now.monotonic) {
+        if let held = waitingWord?.say(backlog.total, nowMilliseconds: now.monotonic) {
             effects.append(.perform(.waiting(held)))
         }
         return effects

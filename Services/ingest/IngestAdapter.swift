@@ -176,7 +176,7 @@ extension IngestAdapter {
 
         init(_ metrics: Metrics) {
             pieces = metrics.gauge(
-                "liveline_waiting", help: "Accepted and not taken yet.", labels: ["kind"])
+                "liveline_backlog", help: "Accepted and not taken yet.", labels: ["kind"])
             bytes = metrics.gauge(
                 "liveline_waiting_bytes", help: "What the commands that wait hold together, in bytes.")
         }

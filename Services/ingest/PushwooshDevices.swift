@@ -24,6 +24,8 @@ struct PushwooshDevices {
         profile.timezoneSeconds = try integer("timezone")
         profile.user = try members.lenientString("userId")
         profile.frequentPushes = try truth("frequent_pushes")
+        // It orders tokens of activities only; one of a wrong type is a mistake of the app all the same.
+        if let instant = members.lenient("registered_at") { _ = try Seconds.any(instant) }
         if let tags = members.lenient("tags") { profile.tags = try PushwooshTags.changes(tags) }
         return profile
     }

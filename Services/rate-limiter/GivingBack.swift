@@ -4,7 +4,7 @@ import Service
 /// What cannot go is given back to the registry, which alone hands over again.
 extension RateLimiter {
     mutating func giveBackOverdue(at now: Moment) -> [Effect<Never>] {
-        waiting.takeOverdue(at: now.wall).map { entry in
+        waitingTargets.takeOverdue(at: now.wall).map { entry in
             let expiration = entry.content.notification.expirationSeconds
             let expired = expiration != 0 && expiration * 1000 <= now.wall
             return giveBack(
@@ -15,13 +15,13 @@ extension RateLimiter {
 
     mutating func giveBackPaused(at now: Moment) -> [Effect<Never>] {
         guard !held.isEmpty else { return [] }
-        let ids = waiting.entries.values.filter { entry in
+        let ids = waitingTargets.entries.values.filter { entry in
             !entry.target.trial
                 && held.contains(
                     Pause(application: entry.content.application, environment: entry.target.environment))
         }.map(\.target.id).sorted()
         return ids.compactMap { id in
-            waiting.remove(id).map { giveBack($0.target, $0.content, .retry, "paused", at: now) }
+            waitingTargets.remove(id).map { giveBack($0.target, $0.content, .retry, "paused", at: now) }
         }
     }
 

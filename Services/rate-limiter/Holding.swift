@@ -14,12 +14,12 @@ extension RateLimiter {
             guard push.target.attempt < target.attempt else { return [] }
             underway[target.id] = nil
         }
-        if let known = waiting[target.id], known.target.attempt >= target.attempt { return [] }
+        if let known = waitingTargets[target.id], known.target.attempt >= target.attempt { return [] }
         if var report = paces.report(of: target) {
             report.attempt = target.attempt
             return [.send(.report(report), to: .service(.tokenRegistry))]
         }
-        waiting.remove(target.id)
+        waitingTargets.remove(target.id)
         let pause = Pause(application: content.application, environment: target.environment)
         guard target.trial || !held.contains(pause) else {
             return [giveBack(target, content, .retry, "paused", at: now)]
@@ -27,7 +27,7 @@ extension RateLimiter {
         if !content.isEnd, let last = paces.pace(of: target).lastOrder, target.order < last {
             return [giveBack(target, content, .superseded, nil, at: now)]
         }
-        guard let other = waiting.entry(ofParticipant: target.participant) else {
+        guard let other = waitingTargets.entry(ofParticipant: target.participant) else {
             add(target, content)
             return []
         }
@@ -42,7 +42,7 @@ extension RateLimiter {
             ? pace.slotMilliseconds(
                 priority: target.priority, intervalMilliseconds: target.intervalMilliseconds,
                 burst: target.burst) : 0
-        waiting.add(target, content, slotMilliseconds: max(slot, target.notBeforeMilliseconds))
+        waitingTargets.add(target, content, slotMilliseconds: max(slot, target.notBeforeMilliseconds))
     }
 
     /// Two states of one participant wait: the newest goes, with the higher priority and the newest alert.
@@ -56,7 +56,7 @@ extension RateLimiter {
             newIsKept
             ? (target, content, other.target, other.content)
             : (other.target, other.content, target, content)
-        waiting.remove(other.target.id)
+        waitingTargets.remove(other.target.id)
         var merged = kept
         merged.priority = max(kept.priority, gone.priority)
         add(merged, keptContent.withAlert(of: goneContent))

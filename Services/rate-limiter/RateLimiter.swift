@@ -20,7 +20,7 @@ public struct RateLimiter: Core {
     /// How many targets the registry may have unanswered here.
     public let windows = Windows()
 
-    var waiting = WaitingTargets()
+    var waitingTargets = WaitingTargets()
     var underway: [PushID: Underway] = [:]
     var ready = ReadyQueues()
     var paces = RecentPaces()
@@ -60,7 +60,7 @@ public struct RateLimiter: Core {
         switch message {
         case .targets(let targets): return hold(targets, at: now)
         case .retarget(let retarget):
-            waiting.retarget(retarget)
+            waitingTargets.retarget(retarget)
             return []
         case .report(let report):
             answered(report)
@@ -82,10 +82,10 @@ public struct RateLimiter: Core {
 
     /// In how many milliseconds the next slot opens or the next send-before passes.
     public func nextTurnMilliseconds(after now: Moment) -> Int64? {
-        guard let next = waiting.nextMilliseconds else { return nil }
+        guard let next = waitingTargets.nextMilliseconds else { return nil }
         return max(0, next - now.wall)
     }
 
     /// How many targets wait for their slot or for room, for the metrics.
-    public var waitingCount: Int { waiting.count }
+    public var waiting: Int { waitingTargets.count }
 }

@@ -12,7 +12,7 @@ extension RateLimiter {
         paces.prune(at: now.wall)
         var effects = giveBackOverdue(at: now)
         if room.instances(of: .apnsGateway) != gateways(known: room) { requeue(room) }
-        for id in waiting.takeOpened(at: now.wall) { queue(id, room) }
+        for id in waitingTargets.takeOpened(at: now.wall) { queue(id, room) }
         effects += handOver(room, at: now)
         return effects
     }
@@ -29,7 +29,7 @@ extension RateLimiter {
     }
 
     private mutating func queue(_ id: PushID, _ room: Room) {
-        guard let entry = waiting[id] else { return }
+        guard let entry = waitingTargets[id] else { return }
         ready.add(
             id, .init(account: account(entry), gateway: room.owner(ofDevice: id.device, in: .apnsGateway)))
     }
@@ -63,8 +63,8 @@ extension RateLimiter {
         _ id: PushID, _ gateway: InstanceName, _ groups: inout PushGroups, at now: Moment
     ) {
         // What was replaced or given back since it was queued is not there any more.
-        guard let entry = waiting[id], entry.isReady else { return }
-        waiting.remove(id)
+        guard let entry = waitingTargets[id], entry.isReady else { return }
+        waitingTargets.remove(id)
         let target = entry.target
         underway[id] = Underway(target: target, content: entry.content, gateway: gateway)
         groups.add(

@@ -107,7 +107,7 @@ public struct Segmenter: Core {
     public func nextTurnMilliseconds(after now: Moment) -> Int64? { nil }
 
     /// How many commands are at work, for the metrics.
-    public var workCount: Int { works.count }
+    public var waiting: Int { works.count }
 }
 
 extension Profiles {

@@ -29,6 +29,9 @@ struct TokenRegistry: Core, Reloadable {
     /// What limiters and gateways hold back.
     var paused: [Pause] { memory.gates.values.filter(\.isPaused).map(\.pause).sorted() }
 
+    /// How many rows have no outcome yet.
+    var waiting: Int { memory.totalLoad.rows }
+
     /// Takes one input and says what follows from it.
     ///
     /// - Throws: `StoreError` if the ledger fails; the core is then made anew.

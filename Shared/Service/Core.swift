@@ -21,6 +21,8 @@ public protocol Core {
     var windows: Windows { get }
     /// What it holds back; the registry's.
     var paused: [Pause] { get }
+    /// How many pieces of work it has that are not done, for the metrics.
+    var waiting: Int { get }
 
     /// Takes one input and says what follows from it.
     ///
@@ -35,6 +37,8 @@ public protocol Core {
 extension Core {
     /// Nothing is held back.
     public var paused: [Pause] { [] }
+    /// Nothing waits.
+    public var waiting: Int { 0 }
 }
 
 /// A store whose writes between `begin` and `commit` become durable together.

@@ -104,6 +104,7 @@ extension Runner {
             let endpoint = try BusEndpoint(runDirectory: directory, instance: context.instance)
             try start("run-directory", directory) { () throws(SystemError) in
                 try makeDirectory(directory, mode: 0o750)
+                try warnIfOpen(directory, context.logger)
             }
             return endpoint
         } catch let error as BusError {
@@ -198,4 +199,10 @@ func start<T>(
         let place = path.isEmpty ? "" : " \(path)"
         throw ServiceFailure(.unavailable, event, "\(error)\(place)")
     }
+}
+
+/// Says in the log that others may enter the run directory, where whoever can connect can send messages.
+func warnIfOpen(_ directory: String, _ logger: Logger) throws(SystemError) {
+    guard let mode = try permissionsOpenToOthers(directory) else { return }
+    logger.warning("run-directory-open", ["run": directory, "mode": mode])
 }

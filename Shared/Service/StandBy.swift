@@ -15,7 +15,7 @@ enum StandBy {
     /// Waits until this process may work; while it waits it says no hello, so that nobody sends it anything.
     ///
     /// - Returns: nil if it was asked to stop.
-    /// - Throws: `ServiceFailure` if the lock cannot be made.
+    /// - Throws: `ServiceFailure` if the lock cannot be made or the admin door has lost its place.
     static func wait(
         _ service: ServiceName, _ context: ServiceContext, _ admin: AdminDoor, _ signals: Signals,
         _ manager: ServiceManager
@@ -41,6 +41,7 @@ enum StandBy {
             waitReadable(
                 [signals.descriptor, admin.pollable?.descriptor ?? -1], milliseconds: tryMilliseconds)
             admin.pollable?.process(nowMilliseconds: now)
+            try admin.requirePlace()
             if signals.take().contains(.stop) { return nil }
         }
     }

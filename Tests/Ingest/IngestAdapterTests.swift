@@ -219,4 +219,14 @@ private final class Door: Pollable {
         _ = try bench.turn()
         #expect(bench.waiting.last?.commands == 1)
     }
+
+    @Test func `commands and registrations wait until they are taken`() throws {
+        let bench = try Bench()
+        #expect(bench.core.waiting == 0)
+        try bench.start()
+        try bench.phone("registerUser", #""userId":"u-1""#)
+        #expect(bench.core.waiting == 2)
+        try bench.restart()
+        #expect(bench.core.waiting == 2)
+    }
 }

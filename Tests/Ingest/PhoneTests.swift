@@ -71,6 +71,13 @@ import Testing
         #expect(try change(bench) == .tags(["Level": expected]))
     }
 
+    @Test func `no tags are no change, and the log speaks of tags`() throws {
+        let bench = try Bench()
+        #expect(try bench.phone("setTags", #""tags":{}"#).code == 200)
+        #expect(bench.logs.map(\.event).filter { $0.hasSuffix("-ignored") } == ["tags-ignored"])
+        #expect(try bench.turn().isEmpty)
+    }
+
     static let faults: [(String, String, String)] = [
         ("registerDevice", #""gateway":"staging""#, #"gateway: must be one of "production", "sandbox""#),
         (
@@ -81,6 +88,11 @@ import Testing
         ("registerDevice", #""os_version":17"#, "os_version: must be a string"),
         ("registerDevice", #""timezone":"soon""#, "timezone: must be an integer"),
         ("registerDevice", #""frequent_pushes":"yes""#, "frequent_pushes: must be true or false"),
+        ("registerDevice", #""registered_at":"soon""#, "registered_at: must be a number of seconds"),
+        (
+            "registerDevice", #""registered_at":1700000000000"#,
+            "registered_at: must be seconds since 1970, not milliseconds"
+        ),
         ("registerDevice", #""tags":[]"#, "tags: must be an object"),
         ("setTags", "", "tags: missing"),
         (

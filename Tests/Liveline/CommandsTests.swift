@@ -169,8 +169,7 @@ struct ServiceStateTests {
     @Test func `figures come from its metrics`() {
         let metrics = """
             liveline_kept 1234
-            liveline_waiting{kind="command"} 2
-            liveline_waiting{kind="registration"} 3
+            liveline_waiting 5
             process_cpu_seconds_total 1.5
             process_resident_memory_bytes 3145728
             """

@@ -8,6 +8,7 @@ import Testing
     @Test func `a first update goes at once`() {
         var bench = Bench()
         bench.tell(bench.targets([bench.target(message: 1)]))
+        #expect(bench.limiter.waiting == 1)
         #expect(bench.turn().pushes.map(\.id.message) == [1])
     }
 
@@ -155,7 +156,7 @@ import Testing
         #expect(answer.map(\.id) == [target.id])
         #expect(answer.map(\.result) == [.delivered])
         #expect(bench.advance(seconds: 20).isEmpty)
-        #expect(bench.limiter.waitingCount == 0)
+        #expect(bench.limiter.waiting == 0)
     }
 
     @Test func `a retarget changes what waits and leaves another hand-over alone`() {
@@ -173,7 +174,7 @@ import Testing
         let back = bench.advance(seconds: 31)
         #expect(back.map(\.second) == [30])
         #expect(back.map(\.message).reports.map(\.reason) == ["send-before"])
-        #expect(bench.limiter.waitingCount == 0)
+        #expect(bench.limiter.waiting == 0)
     }
 
     @Test func `what has expired is reported expired`() {
@@ -244,7 +245,7 @@ import Testing
         }
         _ = bench.advance(seconds: 20)
         #expect(bench.turn().isEmpty)
-        #expect(bench.limiter.waitingCount == 0)
+        #expect(bench.limiter.waiting == 0)
         #expect(bench.limiter.underway.isEmpty)
         #expect(bench.limiter.paces.count == 0)
     }

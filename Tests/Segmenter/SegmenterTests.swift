@@ -17,6 +17,7 @@ import Testing
         var bench = try bench(devices: 1_200)
         let command = bench.command(.filter(.everyone))
         _ = try bench.tell(.command(command))
+        #expect(bench.segmenter.waiting == 1)
         let batches = try bench.drain()
         #expect(batches.map(\.recipients.count) == [500, 500, 200])
         #expect(batches.map(\.index) == [0, 1, 2])
@@ -24,7 +25,7 @@ import Testing
         #expect(Set(batches.map(\.pass)) == [Pass(epoch: 7, number: 1)])
         #expect(batches.allSatisfy { $0.command == command })
         #expect(Set(batches.flatMap(\.recipients)).count == 1_200)
-        #expect(bench.segmenter.workCount == 0)
+        #expect(bench.segmenter.waiting == 0)
     }
 
     @Test func `nobody is one empty last batch`() throws {

@@ -111,6 +111,17 @@ import Testing
         #expect(lines == [#"segmenter error bad-line line=1 problem=\#(quoted(problem))"#])
     }
 
+    @Test func `a line that is too long is a bad line like others`() throws {
+        let long = #"{"type":"event","body":""# + String(repeating: "x", count: 16 << 20) + #""}"#
+        let good = #"{"type":"event","body":"good"}"#
+        let result = try run([good, long, good])
+        #expect(result.code == .data)
+        #expect(result.output.count == 2)
+        #expect(
+            log.lines.filter { $0.contains("bad-line") }
+                == [#"segmenter error bad-line line=2 problem="longer than 16777216 bytes""#])
+    }
+
     private func quoted(_ problem: String) -> String { problem.contains(" ") ? "\"\(problem)\"" : problem }
 
     @Test func `raw members must be strings that hold JSON`() throws {
@@ -161,7 +172,7 @@ import Testing
         #expect(pipe(&pair) == 0)
         defer { close(pair[0]) }
         var reader = LineReader(pair[0])
-        var lines: [[UInt8]] = []
+        var lines: [LineReader.Line] = []
         for part in ["a", "b\n", "\ncd\ne", "f"] {
             #expect(write(pair[1], part, part.utf8.count) == part.utf8.count)
             lines += try reader.read() ?? []
@@ -169,6 +180,31 @@ import Testing
         close(pair[1])
         #expect(try reader.read() == nil)
         #expect(
-            (lines + reader.rest()).map { String(decoding: $0, as: UTF8.self) } == ["ab", "", "cd", "ef"])
+            try (lines + reader.rest()).map { String(decoding: try $0.get(), as: UTF8.self) }
+                == ["ab", "", "cd", "ef"])
+    }
+
+    @Test(arguments: [
+        (["abcde\n", "f\n"], ["long", "f"]), (["abcd\n", "f"], ["abcd", "f"]),
+        (["abc", "de", "f\ng"], ["long", "g"]), (["abcde", "fghij", "\n\n"], ["long", ""]),
+        (["a\nbcdef"], ["a", "long"]), (["abcde", "\nabcde", "\nf\n"], ["long", "long", "f"]),
+    ])
+    func `a line that is too long is told in its place`(parts: [String], expected: [String]) throws {
+        var pair: [CInt] = [0, 0]
+        #expect(pipe(&pair) == 0)
+        defer { for end in pair { close(end) } }
+        var reader = LineReader(pair[0], lineBytesMax: 4)
+        var lines: [LineReader.Line] = []
+        for part in parts {
+            #expect(write(pair[1], part, part.utf8.count) == part.utf8.count)
+            lines += try reader.read() ?? []
+        }
+        let words = (lines + reader.rest()).map { line in
+            switch line {
+            case .success(let bytes): String(decoding: bytes, as: UTF8.self)
+            case .failure: "long"
+            }
+        }
+        #expect(words == expected)
     }
 }

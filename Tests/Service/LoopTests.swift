@@ -50,6 +50,24 @@ import Web
         #expect(world.log.lines.filter { $0.contains("message-dropped") }.count == 6)
     }
 
+    @Test func `the metrics show from the start that no message was bad`() {
+        for kind in ["not-a-message", "unexpected-sender", "too-large", "too-many-frames"] {
+            #expect(world.metrics.contains(#"liveline_messages_bad_total{kind="\#(kind)"} 0"#))
+        }
+    }
+
+    @Test func `the metrics show what waits in the core`() throws {
+        try world.send([.command(command(1))])
+        // The registry says nothing, so that there is no room for a batch.
+        for _ in 0..<2_000 where world.store.rows.isEmpty { try world.segmenter.round() }
+        world.segmenter.refreshGauges()
+        #expect(world.metrics.contains("liveline_waiting 1\n"))
+        let registry = world.registry
+        try world.run { registry.node.core.batches.count == 1 }
+        world.segmenter.refreshGauges()
+        #expect(world.metrics.contains("liveline_waiting 0\n"))
+    }
+
     @Test func `a flood of junk does not flood the log`() throws {
         for _ in 0..<200 { try world.send(raw: [[0xFF]]) }
         try world.send([.command(command(5))])
@@ -160,20 +178,24 @@ import Web
         #expect(behindMillisecondsMax == 0 ? rows < 45 : rows >= 45)
     }
 
-    @Test func `who has lost its socket goes`() throws {
-        try world.run { world.segmenter.bus.ownsItsSockets }
-        unlink(world.segmenter.bus.endpoint.path(.work))
-        var failure: ServiceFailure?
-        try world.run {
-            do {
-                try world.segmenter.round()
-            } catch {
-                failure = error as? ServiceFailure
-            }
-            return failure != nil
+    @Test(arguments: ["work", "answers", "admin"], [true, false])
+    func `who has lost a socket goes, and says how`(socket: String, isReplaced: Bool) throws {
+        let endpoint = world.segmenter.bus.endpoint
+        let paths = [
+            "work": endpoint.path(.work), "answers": endpoint.path(.answers), "admin": endpoint.adminPath,
+        ]
+        let path = try #require(paths[socket])
+        try world.segmenter.round()
+        #expect(rename(path, "\(path).old") == 0)
+        if isReplaced {
+            try world.directory.write("", to: String(path.dropFirst(world.directory.path.count + 1)))
         }
-        #expect(failure?.code == .temporary)
-        #expect(failure?.event == "place-lost")
+        let failure = try #require(throws: ServiceFailure.self) {
+            for _ in 0..<2_000 { try world.segmenter.round() }
+        }
+        #expect(failure.code == .temporary)
+        #expect(failure.event == "place-lost")
+        #expect(failure.problem.hasSuffix(isReplaced ? "is another process's" : "\(path) is gone"))
     }
 
     @Test func `a new configuration reaches adapter and core, and a bad one neither`() throws {

@@ -51,6 +51,17 @@ import Web
         #expect(mode(path) == 0o700)
     }
 
+    @Test(arguments: [(0o750, nil), (0o770, nil), (0o751, "751"), (0o1777, "1777")] as [(mode_t, String?)])
+    func `a run directory that is open to others is told`(mode: mode_t, told: String?) throws {
+        let directory = try TemporaryDirectory()
+        #expect(chmod(directory.path, mode) == 0)
+        let log = LogCollector()
+        try warnIfOpen(directory.path, Logger(service: "x", sink: log.sink))
+        #expect(
+            log.lines
+                == (told.map { ["x warning run-directory-open run=\(directory.path) mode=\($0)"] } ?? []))
+    }
+
     @Test func `something else at the path is an error`() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("x", to: "file")

@@ -56,7 +56,8 @@ struct ToySegmenter: Core, Reloadable, Drainable {
     /// All that it was told, but turns.
     private(set) var told: [String] = []
     private(set) var turns = 0
-    private var waiting: [Command] = []
+    private var commands: [Command] = []
+    var waiting: Int { commands.count }
     private var started = false
     private var dueAt: Int64?
 
@@ -72,7 +73,7 @@ struct ToySegmenter: Core, Reloadable, Drainable {
         case .message(.command(let command), _):
             told.append("command \(command.sequence)")
             try store.insert(command.sequence)
-            waiting.append(command)
+            commands.append(command)
             return [.count(Count("commands", [("kind", command.kind.rawValue)]))]
         case .message(let message, let sender):
             told.append("\(message.type.rawValue) of \(sender.instance)")
@@ -103,10 +104,10 @@ struct ToySegmenter: Core, Reloadable, Drainable {
             dueAt = nil
             effects.append(.perform("due at \(now.monotonic)"))
         }
-        while let command = waiting.first,
+        while let command = commands.first,
             let place = room.roomiest(.batches, of: .tokenRegistry, account: command.application)
         {
-            waiting.removeFirst()
+            commands.removeFirst()
             room.take(1, .batches, at: place, account: command.application)
             let batch = Batch(
                 pass: Pass(epoch: 1, number: command.sequence), index: 0, last: true, recipients: [],

@@ -3,6 +3,7 @@ import Contracts
 import Glibc
 import Telemetry
 import Testing
+import Web
 
 @testable import Service
 
@@ -78,9 +79,11 @@ final class World {
         limits.stopMilliseconds = 300
         limits.retryMillisecondsMin = 20
         adjust(&limits)
+        let endpoint = try BusEndpoint(runDirectory: path, instance: InstanceName(.segmenter))
+        let admin = try AdminDoor(.unix(path: endpoint.adminPath), metrics: context.metrics)
         segmenter = ServiceLoop(
             context: context, store: store, adapter: adapter, bus: try makeBus(InstanceName(.segmenter)),
-            limits: limits, makeCore: { _ in ToySegmenter() })
+            admin: admin, limits: limits, makeCore: { _ in ToySegmenter() })
         registry = ServiceLoop(
             context: makeContext(InstanceName(.tokenRegistry), { _ in }), store: NoStore(),
             adapter: NoAdapter(), bus: try makeBus(InstanceName(.tokenRegistry)), limits: limits,

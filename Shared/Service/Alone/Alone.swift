@@ -110,11 +110,12 @@ final class Alone<C: Core, A: Adapter> where A.External == C.External, A.Output 
     // MARK: Lines
 
     /// Takes one line; what is wrong with it goes to the log, and the next one is taken all the same.
-    func take(_ line: [UInt8]) {
+    func take(_ line: LineReader.Line) {
         lineNumber += 1
-        guard line.contains(where: { $0 > 0x20 }) else { return }
         do {
-            switch try InputLine<C.External>(line, for: C.service, coder: coder) {
+            let bytes = try line.get()
+            guard bytes.contains(where: { $0 > 0x20 }) else { return }
+            switch try InputLine<C.External>(bytes, for: C.service, coder: coder) {
             case .message(let message, let sender): input(.message(message, from: sender))
             case .external(let event): input(.external(event))
             case .advance(let milliseconds): try advance(milliseconds)

@@ -11,6 +11,8 @@ final class AdminDoor {
     var refresh: () -> Void = {}
     private let metrics: Metrics
     private var server: HTTPServer?
+    /// Where its socket's file is, and which one it is; nil for a TCP port.
+    private var place: (path: String, file: FileIdentity?)?
 
     /// Listens.
     ///
@@ -30,6 +32,15 @@ final class AdminDoor {
             throw ServiceFailure(
                 error.reason == .inUse ? .temporary : .unavailable, "admin-door", error.description)
         }
+        if case .unix(let path) = address { place = (path, FileIdentity(at: path)) }
+    }
+
+    /// Makes sure that the door can still be reached.
+    ///
+    /// - Throws: `ServiceFailure` if its socket's file was removed or replaced.
+    func requirePlace() throws(ServiceFailure) {
+        guard let place, place.file == nil || place.file != FileIdentity(at: place.path) else { return }
+        throw .placeLost(place.path)
     }
 
     /// The loop's part of it.

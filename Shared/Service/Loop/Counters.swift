@@ -1,3 +1,4 @@
+import Bus
 import Contracts
 import Telemetry
 
@@ -11,6 +12,7 @@ struct Counters {
     private let storeErrors: Counter
     private let ended: CounterSeries
     private let kept: Gauge
+    private let waiting: Gauge
     private let neighbours: Gauge
 
     init(_ metrics: Metrics, instance: InstanceName) {
@@ -21,6 +23,8 @@ struct Counters {
             "liveline_messages_sent_total", help: "Messages handed to the bus.", labels: ["type"])
         bad = metrics.counter(
             "liveline_messages_bad_total", help: "Messages dropped because they were none.", labels: ["kind"])
+        // A series that begins with its first fault hides that fault from who looks at differences.
+        for kind in BadMessage.kinds { _ = bad.series([kind]) }
         storeErrors = metrics.counter(
             "liveline_store_errors_total", help: "Transactions that failed.", labels: ["kind"])
         ended =
@@ -28,6 +32,7 @@ struct Counters {
                 "liveline_connections_ended_total", help: "Incoming connections of the bus that ended."
             ).series()
         kept = metrics.gauge("liveline_kept", help: "Pieces of work kept until they are answered.")
+        waiting = metrics.gauge("liveline_waiting", help: "Pieces of work that are here and not done.")
         neighbours = metrics.gauge(
             "liveline_neighbours", help: "Living instances of neighbours.", labels: ["service"])
         metrics.gauge(
@@ -42,6 +47,7 @@ struct Counters {
     func storeError(_ kind: String) { storeErrors.add(1, [kind]) }
     func connectionsEnded(_ count: Int) { ended.add(count) }
     func kept(_ count: Int) { kept.set(count) }
+    func waiting(_ count: Int) { waiting.set(count) }
     func neighbours(_ count: Int, of service: ServiceName) { neighbours.set(count, [service.rawValue]) }
 
     /// Adds to a counter of the core's; a name or labels that do not fit are a mistake of the core and left out.
@@ -70,4 +76,15 @@ struct Counters {
     private static let taken: Set<String> = [
         "messages_received", "messages_sent", "messages_bad", "store_errors", "connections_ended",
     ]
+}
+
+/// Why a message is dropped, in the words of the metrics and the log.
+enum BadMessage {
+    /// It came from a service that has no business here.
+    static let unexpectedSender = "unexpected-sender"
+    /// It cannot be read.
+    static let notAMessage = "not-a-message"
+
+    /// All of them, with those that the bus itself finds.
+    static let kinds = [notAMessage, unexpectedSender] + Received.Fault.allCases.map(\.rawValue)
 }

@@ -48,10 +48,7 @@ extension ServiceLoop {
         let isYoung = ticks < limits.youngTicks
         nextTickMilliseconds =
             now.monotonic + (isYoung ? limits.youngTickMilliseconds : limits.tickMilliseconds)
-        guard bus.ownsItsSockets else {
-            throw ServiceFailure(
-                .temporary, "place-lost", "the socket at \(bus.endpoint.path(.work)) is another process's")
-        }
+        try requirePlaces()
         do {
             try bus.discover(nowMilliseconds: now.monotonic)
         } catch {
@@ -62,6 +59,14 @@ extension ServiceLoop {
         counters.connectionsEnded(ended)
         context.logger.info(
             "connections-ended", ["connections": ended, "frame_bytes_max": bus.limits.frameBytesMax])
+    }
+
+    /// Makes sure that others can still reach this process.
+    private func requirePlaces() throws(ServiceFailure) {
+        try admin?.requirePlace()
+        guard !bus.ownsItsSockets else { return }
+        let paths = Lane.allCases.map { bus.endpoint.path($0) }
+        throw .placeLost(paths.first { FileIdentity(at: $0) == nil } ?? bus.endpoint.path(.work))
     }
 
     // MARK: Taking in
@@ -92,14 +97,14 @@ extension ServiceLoop {
         do {
             let parcel = try coder.parcel(frames)
             guard C.service.neighbours.contains(parcel.envelope.from.instance.service) else {
-                drop("unexpected-sender", frames.byteCount, lane, now)
+                drop(BadMessage.unexpectedSender, frames.byteCount, lane, now)
                 return 1
             }
             counters.received(parcel.envelope.type, parcel.messages.count)
             inbox.parcels.append(parcel)
             return parcel.messages.count
         } catch {
-            drop("not-a-message", error.byteCount, lane, now, error.problem)
+            drop(BadMessage.notAMessage, error.byteCount, lane, now, error.problem)
             return 1
         }
     }

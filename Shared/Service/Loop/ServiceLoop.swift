@@ -80,8 +80,10 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
         onReady = nil
     }
 
-    private func refreshGauges() {
+    /// Sets the gauges that are not counted as things happen.
+    func refreshGauges() {
         counters.kept(node.keptCount)
+        counters.waiting(node.core.waiting)
         for service in C.service.neighbours {
             counters.neighbours(node.livingInstances(of: service).count, of: service)
         }
