@@ -72,8 +72,8 @@ let package = Package(
             "apns-gateway", "Collections", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
         service("apns-simulator", "Arguments", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         service(
-            "liveline", "Contracts", "Service", "Web", "JSON", "Telemetry", "Crypto", "Processes", "Arguments"
-        ),
+            "liveline", "Contracts", "Service", "Web", "HTTP2", "JSON", "Telemetry", "Crypto", "Processes",
+            "Arguments"),
 
         tests("Collections", "Collections"),
         tests("JSON", "JSON"),
@@ -95,7 +95,7 @@ let package = Package(
         tests("APNsSimulator", "apns-simulator", "Arguments", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         tests(
             "Liveline", "liveline", "Arguments", "Contracts", "Service", "Web", "JSON", "Telemetry",
-            "Processes"),
+            "Crypto", "Processes"),
         tests(
             "Pipeline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "Contracts",
             "Service", "Store", "Crypto", "Web"),

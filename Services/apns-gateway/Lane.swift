@@ -1,5 +1,6 @@
 import Contracts
 import HTTP2
+import Service
 import Telemetry
 
 /// The requests and connections of one (team, key, environment).

@@ -47,6 +47,14 @@ public enum PrivateFile {
         }
     }
 
+    /// Tells whether users other than a file's owner and group can read or write it; false if it cannot be looked at.
+    public static func isOpenToOthers(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && isOpenToOthers(status)
+    }
+
+    private static func isOpenToOthers(_ status: stat) -> Bool { status.st_mode & 0o006 != 0 }
+
     /// Reads a key file of at most `bytesMax` bytes, and tells whether others than owner and group can reach it.
     static func readKey(_ path: String, bytesMax: Int) throws(KeyFault) -> (
         bytes: [UInt8], isOpenToOthers: Bool
@@ -64,7 +72,7 @@ public enum PrivateFile {
         }
         guard status.st_size <= bytesMax else { throw .tooLarge(bytesMax: bytesMax) }
         let bytes = try readAll(file, count: Int(status.st_size))
-        return (bytes, status.st_mode & 0o006 != 0)
+        return (bytes, isOpenToOthers(status))
     }
 
     private static func readAll(_ file: Int32, count: Int) throws(KeyFault) -> [UInt8] {

@@ -114,6 +114,34 @@ import Web
         #expect(try rig.control("GET", "counters")["streams"]?["closed"]?.int64 == 1)
     }
 
+    @Test(arguments: [
+        (#"{"nth":5,"action":"goaway"}"#, 4), (#"{"nth":5,"action":"goaway","delayMilliseconds":30}"#, 4),
+        (#"{"nth":5,"action":"close"}"#, 4),
+    ])
+    func `behind the end of a connection nothing is judged or delivered`(rule: String, delivered: Int) throws
+    {
+        let rig = try Rig()
+        _ = try rig.control(
+            "POST", "phones",
+            #"{"count":60,"prefix":"g-","application":"A","registerWith":null,"activity":{"id":"m"}}"#)
+        try rig.wait { rig.server.stage.simulator.fleet.registrations.waiting == 0 }
+        let fleet = rig.server.stage.simulator.fleet
+        let tokens = (0..<60).compactMap { fleet.updateToken(of: $0).map(fleet.token) }
+        let sender = try rig.sender()
+        #expect(try push(rig, sender, tokens[0], changeBody(timestamp: nowSeconds)).status == 200)
+        try rig.wait { sender.limits.last == 1000 }
+        _ = try rig.control("POST", "script", rule)
+        for token in tokens {
+            _ = try sender.push(token, changeBody(timestamp: nowSeconds), bearer: rig.bearer)
+        }
+        try rig.wait { sender.settled == 61 }
+        #expect(sender.answers.count == 1 + delivered)
+        let counters = try rig.control("GET", "counters")
+        #expect(counters["answers"]?["200"]?.int64 == Int64(1 + delivered))
+        let sum = try rig.control("GET", "phones?prefix=g-")
+        #expect(sum["pushes"]?.int64 == Int64(1 + delivered))
+    }
+
     @Test func `connections are steered through the control port`() throws {
         let rig = try Rig()
         let sender = try rig.sender()

@@ -160,3 +160,32 @@ import Testing
         #expect(MemoryLayout<LiveActivity>.stride <= 192)
     }
 }
+
+@Suite struct StreamBoundTests {
+    @Test func `without an end every stream is processed`() {
+        let bound = StreamBound()
+        #expect(bound.last == nil)
+        #expect(bound.admits(2_147_483_647))
+    }
+
+    @Test func `the end is before the stream that brought it, and does not rise`() {
+        var bound = StreamBound()
+        bound.processed(3)
+        bound.end(before: 9)
+        #expect(bound.last == 7)
+        #expect(bound.admits(5) && bound.admits(7) && !bound.admits(9))
+        bound.end(before: 11)
+        #expect(bound.last == 7)
+        bound.end(before: 5)
+        #expect(bound.last == 3)
+    }
+
+    @Test func `a later stream that was complete first is covered`() {
+        var bound = StreamBound()
+        bound.processed(7)
+        bound.end(before: 5)
+        #expect(bound.last == 7)
+        bound.endAll()
+        #expect(!bound.admits(1))
+    }
+}

@@ -89,6 +89,15 @@ struct DoorAnswerTests {
         #expect(answer(status, body) == expected)
     }
 
+    @Test func `a call that nobody takes is neither busy nor of unknown fate`() {
+        let client = HTTPClient()
+        var answer: DoorAnswer?
+        client.send(HTTPClientRequest(url: "http://127.0.0.1:1/")) { answer = DoorAnswer($0) }
+        Poller([client]).run(timeoutMilliseconds: 20_000) { answer != nil }
+        guard case .unreachable(let text) = answer else { return #expect(Bool(false), "\(answer as Any)") }
+        #expect(text.hasPrefix("connectionFailed: "))
+    }
+
     @Test(arguments: ["a-b_c.~9", "\u{E9} /?"]) func `texts are safe in paths`(text: String) {
         let segment = URLText.segment(text)
         #expect(HTTPRequest(method: "GET", target: "/x/\(segment)")?.segments == ["x", text])

@@ -1,4 +1,5 @@
 import Contracts
+import Crypto
 import FoundationEssentials
 import Service
 import Testing
@@ -174,6 +175,71 @@ struct CheckCommandTests {
         #expect(
             faults.map { $0.prefix { $0 != ":" } } == [
                 "http.listen", "apns.caFile", "applications[0].keys[0].file",
+            ])
+    }
+
+    /// A configuration whose door shows the files, which hold these texts.
+    private func door(_ certificate: String, _ key: String) throws -> String {
+        try PrivateFile.write(certificate, to: "\(directory.path)/c.pem")
+        try PrivateFile.write(key, to: "\(directory.path)/k.pem")
+        return #"{"http": {"certificateFile": "c.pem", "keyFile": "k.pem"}}"#
+    }
+
+    @Test func `a certificate and its key are in order, the wrong way round each is named`() throws {
+        let own = try SelfSignedCertificate.make(hosts: ["localhost"])
+        let path = directory.path
+        #expect(try check(door(own.certificatePEM, own.keyPEM)) == [])
+        #expect(
+            try check(door(own.keyPEM, own.certificatePEM)) == [
+                "http.certificateFile: \(path)/c.pem holds no certificate",
+                "http.keyFile: \(path)/k.pem holds no private key",
+            ])
+        #expect(
+            try check(door("x", own.keyPEM)) == ["http.certificateFile: \(path)/c.pem holds no certificate"])
+    }
+
+    @Test func `a key of another certificate and a damaged one are refused as the door refuses them`() throws
+    {
+        let own = try SelfSignedCertificate.make(hosts: ["localhost"])
+        let other = try SelfSignedCertificate.make(hosts: ["localhost"])
+        let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        let fault = ["http.certificateFile: cannot be used, or does not go with http.keyFile"]
+        #expect(try check(door(own.certificatePEM, other.keyPEM)) == fault)
+        #expect(try check(door(damaged, own.keyPEM)) == fault)
+    }
+
+    @Test func `authorities without a certificate are refused, as the gateway refuses them`() throws {
+        let text = #"{"apns": {"caFile": "ca.pem"}}"#
+        let file = "\(directory.path)/ca.pem"
+        try TextFile.write("no certificate", to: file)
+        #expect(
+            try check(text).first?.hasPrefix("apns.caFile: \(file) holds no certificate that can be used: ")
+                == true)
+        try TextFile.write(try SelfSignedCertificate.make(hosts: ["localhost"]).certificatePEM, to: file)
+        #expect(try check(text) == [])
+    }
+
+    @Test func `a private key that every user can read is a doubt`() throws {
+        let own = try SelfSignedCertificate.make(hosts: ["localhost"])
+        _ = try door(own.certificatePEM, own.keyPEM)
+        let key = "\(directory.path)/AuthKey.p8"
+        try PrivateFile.write(try ProviderKey.generate().privatePEM(), to: key)
+        let text = #"""
+            {"http": {"certificateFile": "c.pem", "keyFile": "k.pem"},
+             "applications": [{"code": "A", "bundleId": "b", "apiTokens": ["t"], "deviceTokens": ["d"],
+               "keys": [{"teamId": "TEAM123456", "keyId": "KEY1234567", "file": "AuthKey.p8"}]}]}
+            """#
+        #expect(try check(text) == [])
+        #expect(screen.output.count == 1)
+        let files = ["\(directory.path)/k.pem", key]
+        for file in files {
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+        }
+        #expect(try check(text) == [])
+        #expect(
+            screen.output.dropFirst().dropLast() == [
+                "warning: http.keyFile: \(files[0]) can be read by every user",
+                "warning: applications[0].keys[0].file: \(files[1]) can be read by every user",
             ])
     }
 

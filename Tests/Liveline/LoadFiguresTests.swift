@@ -79,28 +79,33 @@ struct SendLogTests {
     }
 
     @Test func `what was not accepted is counted with one reason of each kind`() {
-        var log = log(activities: [0, 1, 2, 3])
+        var log = log(activities: [0, 1, 2, 3, 4])
         log.answered(0, .refused("no"), wallMicroseconds: 0)
         log.answered(1, .refused("no"), wallMicroseconds: 0)
         log.answered(2, .busy("later"), wallMicroseconds: 0)
         log.answered(3, .unknown("gone"), wallMicroseconds: 0)
+        log.answered(4, .unreachable("down"), wallMicroseconds: 0)
         #expect(
             log.answers
                 == SendLog.Answers(
-                    accepted: 0, refused: 2, busy: 1, unknown: 1,
-                    reasons: ["refused: no", "busy: later", "no answer: gone"]))
+                    accepted: 0, refused: 2, busy: 1, unreachable: 1, unknown: 1, retried: 0,
+                    reasons: ["refused: no", "busy: later", "no answer: gone", "no connection: down"]))
         #expect(log.newestAccepted == [:])
         #expect(log.answerMicroseconds == [])
     }
 
-    @Test func `a call that goes again is counted once`() {
+    @Test func `a call that goes again is counted once, and each repeat as tried again`() {
         var log = log(activities: [5])
         log.answered(0, .busy("later"), wallMicroseconds: 0)
         #expect(log.isNewest(0))
         log.retry(0, after: .busy("later"))
         #expect(log.unanswered == 1)
+        log.answered(0, .unreachable("down"), wallMicroseconds: 0)
+        log.retry(0, after: .unreachable("down"))
         log.answered(0, .accepted(["C"]), wallMicroseconds: 4_000)
         #expect(log.answers.busy == 0)
+        #expect(log.answers.unreachable == 0)
+        #expect(log.answers.retried == 2)
         #expect(log.answers.accepted == 1)
     }
 
@@ -156,7 +161,8 @@ struct LoadReportTests {
             scenario: "orders", parameters: [("activities", 5_000), ("rate", 500)], seconds: 61.25,
             sent: 30_000,
             answers: SendLog.Answers(
-                accepted: 29_999, refused: 0, busy: 1, unknown: 0, reasons: ["busy: later"]),
+                accepted: 29_999, refused: 0, busy: 1, unreachable: 0, unknown: 0, retried: 12,
+                reasons: ["busy: later"]),
             outcomes: outcomes, settled: 29_999, unsettled: 0, pushes: 18_000, repeated: 1,
             unseen: ["inThePast": 2], missing: 0,
             lateness: Spread([0, 100]), answerTimes: Spread([1_000, 2_000]), arrivalTimes: Spread([5_000]),
@@ -180,7 +186,8 @@ struct LoadReportTests {
         let lines = report.text.split(separator: "\n").map(String.init)
         #expect(lines.first == "orders: activities 5,000, rate 500; 61.3 s")
         for line in [
-            "sent         30,000  delivered        18,000", "accepted     29,999  superseded       12,000",
+            "sent           30,000  delivered        18,000",
+            "accepted       29,999  superseded       12,000",
             "HTTP request to APNs      1  5.00  5.00  5.00  5.00", "all five         0.45         25.0",
             "busy: later",
             "phones did not show 2 updates: inThePast",
@@ -193,6 +200,8 @@ struct LoadReportTests {
         #expect(root["parameters"]?["rate"]?.int64 == 500)
         #expect(root["seconds"]?.double == 61.25)
         #expect(root["messages"]?["accepted"]?.int64 == 29_999)
+        #expect(root["messages"]?["retried"]?.int64 == 12)
+        #expect(root["messages"]?["unreachable"]?.int64 == 0)
         #expect(root["deliveries"]?["superseded"]?.int64 == 12_000)
         #expect(root["answerMicroseconds"]?["p99"]?.int64 == 2_000)
         #expect(root["services"]?.elements?.count == 5)

@@ -131,6 +131,7 @@ struct LoadRunTests {
         #expect(isDone)
         #expect(sender.log.answers.accepted == 4)
         #expect(sender.log.answers.busy == 0)
+        #expect(sender.log.answers.retried == 3)
         #expect(standIn.idempotencyKeys.count == 7)
         #expect(Set(standIn.idempotencyKeys).count == 4)
     }
@@ -140,6 +141,8 @@ struct LoadRunTests {
         #expect(screen.remarks.contains("phones register: 20"))
         #expect(screen.remarks.contains("activities become active: 10"))
         #expect(screen.remarks.contains("sent 200, accepted 200, not accepted 0, pushes 200"))
+        #expect(screen.remarks.last == "messages settled: 200 of 200")
+        #expect(!screen.remarks.contains("messages settled: 0 of 200"))
     }
 
     @Test func `a deployment that is not there is an error with its address`() throws {

@@ -206,6 +206,10 @@ import Testing
             "apns.production: must be https://, a host, and perhaps a port"
         ),
         (#"{"apns": {"sandbox": "https://"}}"#, "apns.sandbox: must be https://, a host, and perhaps a port"),
+        (
+            #"{"delivery": {"activeSeconds": 1000000}}"#,
+            "delivery.activeSeconds: is more than removeSeconds"
+        ),
         (#"{"log": {"level": "loud"}}"#, "log.level: must be one of error, warning, info, debug, trace"),
         (#"{"log": {"json": 1}}"#, "log.json: must be true or false"),
         (
@@ -277,6 +281,32 @@ import Testing
         let text = application(#""apiTokens": ["top secret"], "deviceTokens": ["sha256:topsecret"]"#)
         #expect(!faults(text).joined().contains("top"))
         #expect(faults(text).count == 2)
+    }
+
+    @Test(arguments: [
+        "http://a", "https://", "https://a/b", "https://a:0", "https://a:65536", "https://a:x",
+        "https://u@a", "https://a?b", "https://a#b", "https://a b", "a",
+    ])
+    func `an APNs host is what the gateway takes as one`(url: String) {
+        let problem = "must be https://, a host, and perhaps a port"
+        #expect(
+            faults(#"{"apns": {"production": "\#(url)", "sandbox": "\#(url)"}}"#)
+                == ["apns.production: \(problem)", "apns.sandbox: \(problem)"])
+        #expect(faults(#"{"apns": {"production": "https://[::1]:2197/"}}"#) == [])
+    }
+
+    @Test func `a pace that is inherited is at fault once, where it stands`() {
+        let text = #"""
+            {"delivery": {"burst": 0, "activeSeconds": 10, "removeSeconds": 9},
+             "applications": [{"code": "A", "bundleId": "a"}, {"code": "B", "bundleId": "b", "delivery": {}},
+                              {"code": "C", "bundleId": "c", "delivery": {"activeSeconds": 11}}]}
+            """#
+        #expect(
+            faults(text) == [
+                "delivery.burst: 0, must be from 1 to 100",
+                "delivery.removeSeconds: is less than activeSeconds",
+                "applications[2].delivery.activeSeconds: is more than removeSeconds",
+            ])
     }
 
     @Test func `two applications may not stand for one Firebase project`() {

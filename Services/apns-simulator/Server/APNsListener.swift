@@ -19,6 +19,7 @@ final class APNsListener: Pollable {
     private let server: HTTP2Server
     private let stage: Stage
     private var records: [Int: ConnectionRecord] = [:]
+    private var bounds: [Int: StreamBound] = [:]
     private var waiting = DeadlineQueue<Waiting>()
 
     init(_ environment: APNsEnvironment, _ server: HTTP2Server, _ stage: Stage) {
@@ -62,9 +63,12 @@ final class APNsListener: Pollable {
 
     private func take(_ event: HTTP2ServerEvent, _ nowMilliseconds: Int64) {
         switch event {
-        case .opened(let id): records[id] = stage.simulator.open(environment)
+        case .opened(let id):
+            records[id] = stage.simulator.open(environment)
+            bounds[id] = StreamBound()
         case .request(let request): receive(request, nowMilliseconds)
         case .closed(let id, _):
+            bounds[id] = nil
             if records.removeValue(forKey: id) != nil { stage.simulator.close() }
         case .refused, .streamClosed, .handshakeFailed: break
         }
@@ -72,11 +76,17 @@ final class APNsListener: Pollable {
 
     private func receive(_ request: HTTP2ServerRequest, _ nowMilliseconds: Int64) {
         let id = request.connectionID
-        guard records[id] != nil else { return }
+        guard records[id] != nil, bounds[id]?.admits(request.streamID) == true else { return }
         let reaction = stage.simulator.receive(
             APNsRequest(request),
             on: &records[id, default: ConnectionRecord(environment: environment, ordinal: 0)],
             nowMicroseconds: Stage.nowMicroseconds())
+        // Binding from here on, even if the frame that says so goes out later.
+        if case .goAway = reaction.outcome {
+            bounds[id]?.end(before: request.streamID)
+        } else {
+            bounds[id]?.processed(request.streamID)
+        }
         let now = Waiting(connectionID: id, streamID: request.streamID, reaction: reaction)
         guard reaction.delayMilliseconds > 0 else { return perform(now) }
         waiting.push(now, due: nowMilliseconds + reaction.delayMilliseconds)
@@ -94,10 +104,23 @@ final class APNsListener: Pollable {
         case .reset(let isRefusal):
             let code = isRefusal ? Code.refusedStream : Code.internalError
             server.reset(connectionID: id, streamID: due.streamID, code: code)
-        case .goAway(let reason): goAway(id, lastStreamID: max(0, due.streamID - 2), reason: reason)
-        case .close: server.closeConnection(id)
+        case .goAway(let reason): turnAway(due, reason: reason)
+        case .close:
+            bounds[id]?.endAll()
+            server.closeConnection(id)
         }
         if let reason = due.reaction.goesAwayBecause { goAway(id, reason: reason) }
+    }
+
+    /// Ends a connection with a request as the first that is not processed.
+    private func turnAway(_ due: Waiting, reason: String) {
+        let id = due.connectionID
+        guard let last = bounds[id]?.last else { return }
+        // A later request that was complete before this one was processed, and the announced id covers it.
+        if last >= due.streamID {
+            server.reset(connectionID: id, streamID: due.streamID, code: Code.refusedStream)
+        }
+        goAway(id, lastStreamID: last, reason: reason)
     }
 
     private func goAway(_ id: Int, lastStreamID: Int? = nil, reason: String) {

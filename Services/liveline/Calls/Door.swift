@@ -57,6 +57,8 @@ enum DoorAnswer: Sendable, Equatable {
     case refused(String)
     /// It cannot now; the same call may be accepted later.
     case busy(String)
+    /// Nobody took the call: there was no connection.
+    case unreachable(String)
     /// Whether it was accepted is not known.
     case unknown(String)
 
@@ -64,7 +66,7 @@ enum DoorAnswer: Sendable, Equatable {
     init(_ result: Result<HTTPClientResponse, HTTPClientError>) {
         switch result {
         case .failure(let error):
-            self = error.reason == .connectionFailed ? .busy("\(error)") : .unknown("\(error)")
+            self = error.reason == .connectionFailed ? .unreachable("\(error)") : .unknown("\(error)")
         case .success(let answer):
             let root = (try? JSONDocument(answer.body))?.root
             let text = root?["status_message"]?.string ?? "HTTP \(answer.status)"
@@ -85,7 +87,7 @@ enum DoorAnswer: Sendable, Equatable {
         switch self {
         case .accepted(let codes): return codes
         case .refused(let reason): throw CommandFailure(.data, "refused: \(reason)")
-        case .busy(let reason): throw CommandFailure(.temporary, reason)
+        case .busy(let reason), .unreachable(let reason): throw CommandFailure(.temporary, reason)
         case .unknown(let reason): throw CommandFailure(.unavailable, reason)
         }
     }

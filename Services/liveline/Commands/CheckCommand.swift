@@ -28,8 +28,10 @@ struct CheckCommand: Subcommand {
         var options = Options()
         options.configurationPath = file
         let (read, found) = ConfigurationFile.check(options)
-        for warning in read?.warnings ?? [] { console.say("warning: \(warning)") }
-        let faults = found + (read.map { NamedFiles($0.configuration).faults } ?? [])
+        let files = read.map { NamedFiles($0.configuration) }
+        let warnings = (read?.warnings.map(\.description) ?? []) + (files?.warnings ?? [])
+        for warning in warnings { console.say("warning: \(warning)") }
+        let faults = found + (files?.faults ?? [])
         guard faults.isEmpty else { throw CommandFailure(.configuration, faults) }
         let count = read?.configuration.applications.count ?? 0
         console.say("\(file ?? ""): in order, \(count) application\(count == 1 ? "" : "s")")

@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import HTTP2
 import Service
 
 /// The files that a configuration names: keys and certificates.
@@ -12,19 +13,40 @@ struct NamedFiles {
 
     /// What is wrong with them, in the order of the configuration.
     var faults: [String] {
-        let own = [
-            ("http.certificateFile", configuration.http.certificateFile),
-            ("http.keyFile", configuration.http.keyFile), ("apns.caFile", configuration.apns.caFile),
-        ]
-        return own.compactMap(Self.unreadable)
+        DoorFiles(configuration.http).faults + authorities
             + configuration.applications.enumerated().flatMap { place, application in
                 Self.faults(application, "applications[\(place)]")
             }
     }
 
-    private static func unreadable(_ path: String, _ file: String?) -> String? {
-        guard let file, !FileManager.default.isReadableFile(atPath: file) else { return nil }
-        return "\(path): \(file) cannot be read"
+    /// What works, but is probably not meant, in the order of the configuration.
+    var warnings: [String] {
+        privateKeys.compactMap { path, file in
+            PrivateFile.isOpenToOthers(file) ? "\(path): \(file) can be read by every user" : nil
+        }
+    }
+
+    private var privateKeys: [(path: String, file: String)] {
+        let door = configuration.http.keyFile.map { [("http.keyFile", $0)] } ?? []
+        return door
+            + configuration.applications.enumerated().flatMap { place, application in
+                application.keys.enumerated().map { number, key in
+                    ("applications[\(place)].keys[\(number)].file", key.file)
+                }
+            }
+    }
+
+    private var authorities: [String] {
+        guard let file = configuration.apns.caFile else { return [] }
+        guard FileManager.default.isReadableFile(atPath: file) else {
+            return ["apns.caFile: \(file) cannot be read"]
+        }
+        do {
+            _ = try HTTP2ClientTLS(HTTP2TLSOptions(caFile: file))
+            return []
+        } catch {
+            return ["apns.caFile: \(file) holds no certificate that can be used: \(error)"]
+        }
     }
 
     private static func faults(_ application: Configuration.Application, _ path: String) -> [String] {

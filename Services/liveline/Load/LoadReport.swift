@@ -53,8 +53,9 @@ extension LoadReport {
         var table = Table([("messages", .left), ("", .right), ("deliveries", .left), ("", .right)])
         let messages = [
             ("sent", sent), ("accepted", answers.accepted), ("refused", answers.refused),
-            ("busy", answers.busy),
-            ("no answer", answers.unknown), ("settled", settled), ("not settled", unsettled),
+            ("busy", answers.busy), ("no connection", answers.unreachable),
+            ("no answer", answers.unknown), ("tried again", answers.retried), ("settled", settled),
+            ("not settled", unsettled),
         ]
         let deliveries =
             Outcome.allCases.map { ($0.rawValue, outcomes[$0]) } + [
@@ -144,7 +145,9 @@ extension LoadReport {
         messages.member("accepted", answers.accepted)
         messages.member("refused", answers.refused)
         messages.member("busy", answers.busy)
+        messages.member("unreachable", answers.unreachable)
         messages.member("unknown", answers.unknown)
+        messages.member("retried", answers.retried)
         messages.member("settled", settled)
         messages.member("unsettled", unsettled)
         messages.member("reasons", answers.reasons)

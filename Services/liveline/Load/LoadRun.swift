@@ -117,7 +117,7 @@ struct LoadRun {
 
     private func line(_ sender: OpenLoopSender, _ feed: ArrivalFeed) -> String {
         let answers = sender.log.answers
-        let others = answers.refused + answers.busy + answers.unknown
+        let others = answers.refused + answers.busy + answers.unreachable + answers.unknown
         return "sent \(Numbers.grouped(sender.log.count)), accepted \(Numbers.grouped(answers.accepted)), "
             + "not accepted \(Numbers.grouped(others)), pushes \(Numbers.grouped(feed.updates))"
     }

@@ -91,7 +91,7 @@ struct LoadSetup {
                 )
                 switch DoorAnswer(result) {
                 case .accepted: break
-                case .busy(let text), .unknown(let text):
+                case .busy(let text), .unreachable(let text), .unknown(let text):
                     again.append(open[place])
                     reason = text
                 case .refused(let text): throw CommandFailure(.data, "a start was refused: \(text)")

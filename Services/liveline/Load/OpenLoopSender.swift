@@ -87,7 +87,7 @@ final class OpenLoopSender: Pollable {
         guard let retryMilliseconds, mayRetry else { return }
         switch answer {
         case .accepted, .refused: return
-        case .busy, .unknown:
+        case .busy, .unreachable, .unknown:
             let due = MonotonicClock.nowMilliseconds() + retryMilliseconds
             retries.append((due, number, call, answer))
         }

@@ -15,7 +15,11 @@ struct SendLog {
         var accepted = 0
         var refused = 0
         var busy = 0
+        /// Calls that nobody took, as there was no connection.
+        var unreachable = 0
         var unknown = 0
+        /// How often a call went out again after one of the last three.
+        var retried = 0
         /// One reason of each kind that was not accepted.
         var reasons: [String] = []
     }
@@ -69,17 +73,22 @@ struct SendLog {
         case .busy(let reason):
             answers.busy += 1
             note("busy: \(reason)")
+        case .unreachable(let reason):
+            answers.unreachable += 1
+            note("no connection: \(reason)")
         case .unknown(let reason):
             answers.unknown += 1
             note("no answer: \(reason)")
         }
     }
 
-    /// A call that was not accepted goes out again; its former answer counts no more.
+    /// A call that was not accepted goes out again; its former answer counts only as tried again.
     mutating func retry(_ number: Int, after answer: DoorAnswer) {
         unanswered += 1
+        answers.retried += 1
         switch answer {
         case .busy: answers.busy -= 1
+        case .unreachable: answers.unreachable -= 1
         case .unknown: answers.unknown -= 1
         case .accepted, .refused: break
         }

@@ -26,7 +26,11 @@ struct StatusSweep: Equatable {
             guard !unsettled.isEmpty, MonotonicClock.nowMilliseconds() < end else { break }
             try loop.run(forMilliseconds: Self.pauseMilliseconds)
         }
-        progress.say("messages settled: \(Numbers.grouped(settled)) of \(Numbers.grouped(codes.count))")
+        progress.say(Self.line(settled, of: codes.count))
+    }
+
+    private static func line(_ settled: Int, of count: Int) -> String {
+        "messages settled: \(Numbers.grouped(settled)) of \(Numbers.grouped(count))"
     }
 
     private mutating func round(
@@ -38,7 +42,7 @@ struct StatusSweep: Equatable {
         try loop.calls(asked.count) {
             door.statusRequest(asked[$0])
         } take: { place, result in
-            progress.show("messages settled: \(Numbers.grouped(settled)) of \(Numbers.grouped(count))")
+            defer { progress.show(Self.line(settled, of: count)) }
             guard case .success(let answer) = result, let status = MessageStatus(answer.body),
                 status.isSettled
             else {

@@ -31,8 +31,7 @@ extension Configuration.APNs {
 
     private static func url(_ name: String, _ section: Section) -> String? {
         guard let text = section.string(name) else { return nil }
-        let host = text.dropFirst("https://".count).prefix { $0 != "/" }
-        guard text.hasPrefix("https://"), !host.isEmpty, text.unicodeScalars.allSatisfy(\.isVisible) else {
+        guard Endpoint(text) != nil else {
             section.fault(name, "must be https://, a host, and perhaps a port")
             return nil
         }
@@ -60,8 +59,13 @@ extension DeliverySettings {
     init(_ section: Section, defaults: DeliverySettings) {
         self = defaults
         let day: Int64 = 86_400
-        func seconds(_ name: String, _ place: WritableKeyPath<DeliverySettings, Int64>, _ least: Int64 = 1) {
-            if let value = section.integer(name, in: least...(14 * day)) { self[keyPath: place] = value }
+        @discardableResult
+        func seconds(
+            _ name: String, _ place: WritableKeyPath<DeliverySettings, Int64>, _ least: Int64 = 1
+        ) -> Bool {
+            guard let value = section.integer(name, in: least...(14 * day)) else { return false }
+            self[keyPath: place] = value
+            return true
         }
         seconds("intervalSeconds", \.intervalSeconds, 0)
         seconds("frequentIntervalSeconds", \.frequentIntervalSeconds, 0)
@@ -69,14 +73,21 @@ extension DeliverySettings {
         if let value = section.integer("startBurst", in: 1...1_000) { startBurst = Int(value) }
         seconds("startRefillSeconds", \.startRefillSeconds)
         seconds("tokenWaitSeconds", \.tokenWaitSeconds)
-        seconds("activeSeconds", \.activeSeconds)
-        seconds("removeSeconds", \.removeSeconds)
+        let namesActive = seconds("activeSeconds", \.activeSeconds)
+        let namesRemove = seconds("removeSeconds", \.removeSeconds)
         seconds("startExpirationSeconds", \.startExpirationSeconds)
         seconds("updateExpirationSeconds", \.updateExpirationSeconds)
         seconds("endExpirationSeconds", \.endExpirationSeconds)
         seconds("answerDeadlineSeconds", \.answerDeadlineSeconds)
         seconds("sendBeforeSeconds", \.sendBeforeSeconds)
-        if removeSeconds < activeSeconds { section.fault("removeSeconds", "is less than activeSeconds") }
+        if removeSeconds < activeSeconds {
+            // Inherited values that do not go together were reported where they stand.
+            if namesRemove {
+                section.fault("removeSeconds", "is less than activeSeconds")
+            } else if namesActive {
+                section.fault("activeSeconds", "is more than removeSeconds")
+            }
+        }
         section.finish()
     }
 }

@@ -1,15 +1,16 @@
-import FoundationEssentials
+internal import FoundationEssentials
 
 /// Where an APNs host is.
-struct Endpoint: Equatable, Sendable {
-    /// The name or numeric address.
-    var host: String
+public struct Endpoint: Equatable, Sendable {
+    /// The name or numeric address, without brackets.
+    public var host: String
     /// The port.
-    var port: Int
+    public var port: Int
 
     /// Reads `https://host` or `https://host:port`; nil for anything else.
-    init?(_ text: String) {
-        guard let url = URL(string: text), url.scheme == "https", url.user == nil, url.query == nil,
+    public init?(_ text: String) {
+        guard text.unicodeScalars.allSatisfy(\.isVisible), let url = URL(string: text),
+            url.scheme == "https", url.user == nil, url.query == nil, url.fragment == nil,
             let host = url.host, !host.isEmpty, url.path.isEmpty || url.path == "/"
         else { return nil }
         // URL keeps the brackets of an IPv6 address in some versions and drops them in others.
@@ -19,7 +20,7 @@ struct Endpoint: Equatable, Sendable {
     }
 
     /// The value of `:authority`.
-    var authority: String {
+    public var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == 443 ? name : "\(name):\(port)"
     }
