@@ -36,6 +36,8 @@ struct APNsGateway: Core {
     private var known: [PushID: KnownPush] = [:]
     /// How many pushes have no outcome yet.
     private(set) var underWay = 0
+    /// How many pushes have no outcome yet.
+    var waiting: Int { underWay }
     private var held: [Pause] = []
     private var nextNumber = 1
     private var toForget = DueList<(PushID, attempt: Int)>()
