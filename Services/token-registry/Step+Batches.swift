@@ -6,6 +6,7 @@ import Store
 extension Step {
     /// Takes a batch in: its rows and its place in the pass become durable together.
     func take(_ batch: Batch, from sender: Sender) throws(StoreError) {
+        guard Message.batch(batch).isPlausible else { return ignore(.batch) }
         switch batch.command.kind {
         case .cancel: try cancel(batch.command)
         case .pause, .resume: try hold(batch.command)
