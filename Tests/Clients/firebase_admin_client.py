@@ -1,6 +1,7 @@
 """firebase-admin against the Firebase door: an activity's life, and each error that the door can answer."""
 
 import asyncio
+import itertools
 import sqlite3
 
 import firebase_admin
@@ -25,8 +26,11 @@ class FixedToken(credentials.Base):
 
 
 class Client:
+    # The library refuses a second app of one name.
+    numbers = itertools.count()
+
     def __init__(self, credential, project=liveline.PROJECT):
-        name = f"{project}-{id(self)}"
+        name = f"{project}-{next(Client.numbers)}"
         self.app = firebase_admin.initialize_app(credential, {"projectId": project}, name=name)
 
     def message(self, token, aps, **members):
