@@ -22,6 +22,8 @@ struct Arrival {
     var timestamp: Int64
     var priority: Int
     var knowledge = Knowledge.told
+    /// A limiter has died before the registry knew, and with it who has the push.
+    var isOrphan = false
     var status = 0
     var place: SimulatedPhones.Place?
 }
@@ -49,6 +51,11 @@ struct Arrivals {
     func of(apnsID: String) -> [Arrival] { (byID[apnsID] ?? []).map { all[$0] } }
     func of(token: String) -> [Arrival] { (byToken[token] ?? []).map { all[$0] } }
     func of(_ place: SimulatedPhones.Place) -> [Arrival] { (byPlace[place] ?? []).map { all[$0] } }
+
+    /// Marks what a limiter's death leaves with gateways that nobody can name.
+    mutating func orphan(where isUnknown: (Arrival) -> Bool) {
+        for number in ofLife.values.joined() where isUnknown(all[number]) { all[number].isOrphan = true }
+    }
 
     /// Marks what is known nowhere any more, as the gateway has died.
     mutating func lose(_ gateway: InstanceName, where isLost: (Arrival) -> Bool) {

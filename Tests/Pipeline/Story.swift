@@ -72,7 +72,7 @@ final class Story {
         activities.append(activity)
         at(5...20) { self.start(activity) }
         let updates = world.random.number(1...25)
-        for _ in 1...updates { at(8...seconds) { self.update(activity) } }
+        for _ in 1...updates { at(8...seconds) { self.burst(activity) } }
         for _ in 0...world.random.number(0...3) { at(20...seconds) { self.rotate(activity) } }
         if world.random.happens(0.5) { at((seconds - 20)...seconds) { self.end(activity) } }
     }
@@ -106,6 +106,14 @@ final class Story {
                 return
             }
             self.world.plan(.act { self.start(activity) }, inMilliseconds: 2_000)
+        }
+    }
+
+    /// An update, now and then with others close behind.
+    private func burst(_ activity: Activity) {
+        update(activity)
+        while world.random.happens(0.2) {
+            world.plan(.act { self.update(activity) }, inMilliseconds: Int64(world.random.number(1...500)))
         }
     }
 

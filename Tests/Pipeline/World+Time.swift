@@ -85,20 +85,18 @@ extension World {
         trace("KILL \(process.instance)")
         lives[process.instance, default: 0] += 1
         process.kill()
-        if process.instance.service == .apnsGateway { try lose(process.instance) }
+        if process.instance.service == .apnsGateway { phones.died(process.instance, isKnown: isKnown) }
+        if process.instance.service == .rateLimiter { phones.limiterDied(isKnown: isKnown) }
         plan(.restart(process.instance), inMilliseconds: Int64(random.number(50...8_000)))
     }
 
-    /// Tells the phones what the registry knows of the pushes of a gateway that has died.
-    private func lose(_ gateway: InstanceName) throws {
-        let ledger = registry.store
-        phones.died(gateway) { arrival in
-            if arrival.status == 410 {
-                let holders = try? ledger.participants(World.application, token: arrival.token)
-                return holders?.contains { $0.place.state == .live } == false
-            }
-            return (try? ledger.delivery(arrival.push))?.state == .delivered
+    /// Whether the registry knows how a push was answered.
+    private func isKnown(_ arrival: Arrival) -> Bool {
+        if arrival.status == 410 {
+            let holders = try? registry.store.participants(World.application, token: arrival.token)
+            return holders?.contains { $0.place.state == .live } == false
         }
+        return (try? registry.store.delivery(arrival.push))?.state == .delivered
     }
 
     /// Kills a process between two rounds; it starts again within seconds.

@@ -27,6 +27,9 @@ struct Faults {
 
     static let none = Faults()
     static let all = Faults(drop: 0.004, double: 0.01, late: 0.02, refuse: 0.03, silent: 0.01, kill: 0.0015)
+    /// Messages overtake each other all the time.
+    static let disorder = Faults(
+        drop: 0.004, double: 0.05, late: 0.3, refuse: 0.03, silent: 0.01, kill: 0.0015)
 }
 
 /// The whole pipeline in one process: the cores joined by a seeded network, with phones behind a simulated APNs.
