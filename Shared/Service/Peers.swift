@@ -20,6 +20,11 @@ struct Peers {
     private var former: [InstanceName: [Int64]] = [:]
     /// How many of them are remembered: more than can still have a hello on its way.
     private static let formerMax = 8
+    /// How long the present life must have been silent before a life that was taken for a former one counts again:
+    /// two hellos.
+    ///
+    /// Where the first hello of all was late, the older life was taken for the newer one.
+    private static let silentMilliseconds: Int64 = 2_500
     private var newLives: [InstanceName: (Sender, Hello)] = [:]
     /// Instances that another has taken over from, and that count as gone.
     private var replaced: Set<InstanceName> = []
@@ -47,7 +52,7 @@ struct Peers {
     /// A new life is acted on later, when all that the former one said has been read. So is the first hello of another
     /// instance of a service that runs once: it says that the former has lost its lock and is gone.
     mutating func heard(_ hello: Hello, from life: Sender, nowMilliseconds now: Int64) {
-        guard former[life.instance]?.contains(life.epoch) != true else { return }
+        guard !isOver(life, nowMilliseconds: now) else { return }
         let service = life.instance.service
         let hello = hello.withBoundedWindows
         firstHeard[service] = firstHeard[service] ?? now
@@ -63,6 +68,13 @@ struct Peers {
         }
         peers[life.instance]?.heardAtMilliseconds = now
         newLives[life.instance] = (life, hello)
+    }
+
+    private func isOver(_ life: Sender, nowMilliseconds now: Int64) -> Bool {
+        guard let known = peers[life.instance], known.life != life,
+            now - known.heardAtMilliseconds < Peers.silentMilliseconds
+        else { return false }
+        return former[life.instance]?.contains(life.epoch) ?? false
     }
 
     /// The instances that have started anew since the last call, sorted; from now on the new life counts.

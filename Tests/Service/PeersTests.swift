@@ -40,6 +40,28 @@ import Testing
         #expect(peers.life(of: limiter)?.epoch == 2)
     }
 
+    @Test mutating func `a life that a late hello of the former one has pushed aside comes back`() {
+        hear(limiter, epoch: 2, at: 0)
+        hear(limiter, epoch: 1, at: 500)
+        #expect(peers.takeNewLives() == [limiter])
+        hear(limiter, epoch: 2, at: 1_000)
+        #expect(peers.takeNewLives() == [])
+        hear(limiter, epoch: 2, at: 3_000)
+        #expect(peers.takeNewLives() == [limiter])
+        #expect(peers.life(of: limiter)?.epoch == 2)
+        hear(limiter, epoch: 1, at: 3_500)
+        #expect(peers.takeNewLives() == [])
+    }
+
+    @Test mutating func `a former life that is heard again after the instance was gone counts`() {
+        hear(limiter, epoch: 1)
+        hear(limiter, epoch: 2)
+        _ = peers.takeNewLives()
+        #expect(peers.takeGone(nowMilliseconds: 6_000) == [limiter])
+        hear(limiter, epoch: 1, at: 6_001)
+        #expect(peers.life(of: limiter)?.epoch == 1)
+    }
+
     @Test mutating func `who is silent for five hellos is gone`() {
         hear(limiter, at: 0)
         hear(gateway, at: 1_000)
