@@ -10,8 +10,8 @@ public import Service
 /// Keeps nothing: the registry has every target until its report, and sends it again to a new life. In the pipeline
 /// the registry hands over one state of each participant at a time; alone, the limiter merges states itself: the
 /// newest wins. Limits: what `windows.targets` lets the registry have unanswered. A target that comes twice is held
-/// once, and one that comes again after it was delivered is answered as before, as long as its participant's pace is
-/// remembered; one of an older hand-over than it has is ignored.
+/// once, and one that comes again soon after it was delivered is answered as before; one of an older hand-over than it
+/// has is ignored.
 ///
 /// Known weakness: alone, it remembers a participant's pace only until the participant's next slot has passed.
 public struct RateLimiter: Core {

@@ -8,7 +8,12 @@ struct RecentPaces {
         var pace: Pace
         /// What became of the last push.
         var report: Report
+        /// Until when it is remembered, milliseconds since 1970.
+        var until: Int64
     }
+
+    /// How long what was sent is remembered at least, in milliseconds: a repeat of it may be on its way.
+    static let rememberMilliseconds: Int64 = 5_000
 
     private var recent: [Int64: Recent] = [:]
     private var forget: [(at: Int64, participant: Int64)] = []
@@ -41,9 +46,11 @@ struct RecentPaces {
             atMilliseconds: sentAt, priority: target.priority,
             intervalMilliseconds: target.intervalMilliseconds, order: target.order,
             wireSeconds: report.wireTimestampSeconds ?? 0)
-        recent[target.participant] = Recent(pace: pace, report: report)
-        let quiet = max(pace.fullAtMilliseconds, pace.fiveNotBeforeMilliseconds)
-        forget.append((quiet, target.participant))
+        let until = max(
+            pace.fullAtMilliseconds, pace.fiveNotBeforeMilliseconds, sentAt + RecentPaces.rememberMilliseconds
+        )
+        recent[target.participant] = Recent(pace: pace, report: report, until: until)
+        forget.append((until, target.participant))
     }
 
     /// Forgets what delays nothing any more.
@@ -51,9 +58,7 @@ struct RecentPaces {
         while firstToForget < forget.count, forget[firstToForget].at <= now {
             let participant = forget[firstToForget].participant
             firstToForget += 1
-            guard let pace = recent[participant]?.pace,
-                max(pace.fullAtMilliseconds, pace.fiveNotBeforeMilliseconds) <= now
-            else { continue }
+            guard let until = recent[participant]?.until, until <= now else { continue }
             recent[participant] = nil
         }
         guard firstToForget > 1_024, firstToForget * 2 > forget.count else { return }
