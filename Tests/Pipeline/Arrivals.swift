@@ -22,7 +22,7 @@ struct Arrival {
     var timestamp: Int64
     var priority: Int
     var knowledge = Knowledge.told
-    /// A limiter has died before the registry knew, and with it who has the push.
+    /// Nobody but its gateway knows of it.
     var isOrphan = false
     var status = 0
     var place: SimulatedPhones.Place?
@@ -52,7 +52,7 @@ struct Arrivals {
     func of(token: String) -> [Arrival] { (byToken[token] ?? []).map { all[$0] } }
     func of(_ place: SimulatedPhones.Place) -> [Arrival] { (byPlace[place] ?? []).map { all[$0] } }
 
-    /// Marks what a limiter's death leaves with gateways that nobody can name.
+    /// Marks what is left with gateways that nobody can name.
     mutating func orphan(where isUnknown: (Arrival) -> Bool) {
         for number in ofLife.values.joined() where isUnknown(all[number]) { all[number].isOrphan = true }
     }

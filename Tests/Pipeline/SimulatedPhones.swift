@@ -81,8 +81,9 @@ struct SimulatedPhones {
         arrivals.lose(gateway) { !isKnown($0) }
     }
 
-    /// Notes that a limiter has died: nobody knows which gateway has what the registry has heard nothing of.
-    mutating func limiterDied(isKnown: (Arrival) -> Bool) { arrivals.orphan { !isKnown($0) } }
+    /// Notes pushes of which nobody knows which gateway has them: the registry has heard nothing of them, and the
+    /// limiter has died, or the report was lost on its way.
+    mutating func nobodyKnows(_ isUnknown: (Arrival) -> Bool) { arrivals.orphan(where: isUnknown) }
 
     /// Takes a push that APNs accepts or refuses by itself.
     ///
@@ -170,7 +171,7 @@ extension SimulatedPhones {
     /// APNs sees a push again only if the answer to each former one was lost, or nobody knows who has it.
     ///
     /// A repeat meets the gateway that has the push as long as a device belongs to the same one. When that has changed,
-    /// a new life of the limiter sends what the registry still has as handed over to the wrong one.
+    /// what the registry still has as handed over goes to one that does not know it.
     private mutating func checkRepeat(_ arrival: Arrival) {
         let former = arrivals.of(apnsID: arrival.apnsID).filter { $0.status == 200 }
         guard !former.isEmpty else { return }

@@ -86,7 +86,7 @@ extension World {
         lives[process.instance, default: 0] += 1
         process.kill()
         if process.instance.service == .apnsGateway { phones.died(process.instance, isKnown: isKnown) }
-        if process.instance.service == .rateLimiter { phones.limiterDied(isKnown: isKnown) }
+        if process.instance.service == .rateLimiter { phones.nobodyKnows { [unowned self] in !isKnown($0) } }
         plan(.restart(process.instance), inMilliseconds: Int64(random.number(50...8_000)))
     }
 
@@ -97,6 +97,15 @@ extension World {
             return holders?.contains { $0.place.state == .live } == false
         }
         return (try? registry.store.delivery(arrival.push))?.state == .delivered
+    }
+
+    /// A report that is lost comes again after a minute; until then nobody knows who has its push.
+    private func forget(_ parcel: Parcel, to: InstanceName) {
+        guard to.service == .tokenRegistry else { return }
+        let ids = parcel.messages.compactMap { message -> PushID? in
+            if case .report(let report) = message { report.id } else { nil }
+        }
+        phones.nobodyKnows { ids.contains($0.push) }
     }
 
     /// Kills a process between two rounds; it starts again within seconds.
@@ -113,6 +122,7 @@ extension World {
     private func carry(_ parcel: Parcel, from: InstanceName, to: InstanceName) {
         guard !random.happens(faults.drop) else {
             if parcel.envelope.type != .hello { trace("DROP \(from) > \(to) \(parcel.envelope.type)") }
+            forget(parcel, to: to)
             return
         }
         let late = random.happens(faults.late)
