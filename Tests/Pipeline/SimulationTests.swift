@@ -17,6 +17,8 @@ private func simulate(seed: UInt64, faults: Faults) throws -> (breaches: [String
         // A report that is still kept may change an outcome.
         if story.unsettled.isEmpty, world.processes.allSatisfy({ $0.keptCount == 0 }) { break }
     }
+    story.ask()
+    try world.run(seconds: 2)
     let promises = Promises(world: world, story: story)
     let breaches = try promises.breaches()
     let summary = """
