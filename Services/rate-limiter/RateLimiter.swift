@@ -74,10 +74,23 @@ public struct RateLimiter: Core {
     }
 
     private mutating func answered(_ report: Report) {
-        guard let push = underway[report.id], push.target.attempt <= report.attempt else { return }
-        underway[report.id] = nil
+        guard let target = takeAnswered(report) else { return }
         guard report.result == .delivered, let sentAt = report.sentAtMilliseconds else { return }
-        paces.sent(push.target, report, atMilliseconds: sentAt)
+        paces.sent(target, report, atMilliseconds: sentAt)
+    }
+
+    /// Lets go of what a report is about: a push, or a target that a former life has sent and that waits here again.
+    private mutating func takeAnswered(_ report: Report) -> Target? {
+        if let push = underway[report.id] {
+            guard push.target.attempt <= report.attempt else { return nil }
+            underway[report.id] = nil
+            return push.target
+        }
+        guard let known = waitingTargets[report.id], known.target.attempt <= report.attempt else {
+            return nil
+        }
+        waitingTargets.remove(report.id)
+        return known.target
     }
 
     /// In how many milliseconds the next slot opens or the next send-before passes.

@@ -159,6 +159,17 @@ import Testing
         #expect(bench.limiter.waiting == 0)
     }
 
+    @Test func `a target that a former life has sent is let go with its report`() {
+        var bench = Bench()
+        let target = bench.target(message: 1)
+        bench.room = Room(places: [], settledServices: [])
+        bench.tell(bench.targets([target]))
+        bench.deliver(Push(target, timestampSeconds: bench.now.wallSeconds))
+        bench.room = Room.boundless([.apnsGateway])
+        #expect(bench.advance(seconds: 20).isEmpty)
+        #expect(bench.limiter.waitingTargets.count == 0)
+    }
+
     @Test func `a retarget changes what waits and leaves another hand-over alone`() {
         var bench = Bench()
         bench.tell(bench.targets([bench.target(message: 1)]))
