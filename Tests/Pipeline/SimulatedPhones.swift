@@ -76,6 +76,12 @@ struct SimulatedPhones {
         return token
     }
 
+    /// The token that an activity has by now on the phone that had this one.
+    func successor(of token: String?) -> String? {
+        guard let place = token.flatMap({ activityTokens[$0] }) else { return nil }
+        return shown[place.hwid]?[place.activity]?.token
+    }
+
     /// Notes that a gateway has died: what it alone knew, nobody knows any more.
     mutating func died(_ gateway: InstanceName, isKnown: (Arrival) -> Bool) {
         arrivals.lose(gateway) { !isKnown($0) }

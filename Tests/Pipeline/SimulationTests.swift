@@ -3,8 +3,11 @@ import Foundation
 import Testing
 
 /// Runs one story under faults, lets the world become kind again, and checks every promise.
-private func simulate(seed: UInt64, faults: Faults) throws -> (breaches: [String], summary: String) {
+private func simulate(seed: UInt64, faults: Faults, plant: Plant? = nil) throws -> (
+    breaches: [String], summary: String, planted: Int
+) {
     let world = try World(seed: seed, faults: faults)
+    world.planted = plant.map(Planted.init)
     let story = Story(world)
     story.plan()
     try world.run(seconds: 130)
@@ -29,7 +32,7 @@ private func simulate(seed: UInt64, faults: Faults) throws -> (breaches: [String
         FileHandle.standardError.write(
             Data("\(summary), \(story.refused.count) refused \(Set(story.refused).sorted())\n".utf8))
     }
-    return (breaches, summary)
+    return (breaches, summary, world.planted?.count ?? 0)
 }
 
 /// How many seeds each test runs; `LIVELINE_SEEDS` and `LIVELINE_FIRST_SEED` ask for others, `LIVELINE_SEED` for one.
@@ -43,14 +46,27 @@ private func seeds(_ count: Int) -> [UInt64] {
 @Suite struct `The whole pipeline in one simulation` {
     @Test(arguments: seeds(10))
     func `keeps its promises in a kind world`(seed: UInt64) throws {
-        let (breaches, summary) = try simulate(seed: seed, faults: .none)
+        let (breaches, summary, _) = try simulate(seed: seed, faults: .none)
         #expect(breaches == [], "\(summary)")
     }
 
     @Test(arguments: seeds(200))
     func `keeps its promises whatever breaks`(seed: UInt64) throws {
-        let (breaches, summary) = try simulate(seed: seed, faults: seed % 4 == 0 ? .disorder : .all)
+        let (breaches, summary, _) = try simulate(seed: seed, faults: seed % 4 == 0 ? .disorder : .all)
         #expect(breaches == [], "\(summary)")
+    }
+
+    /// A check that has never failed may be one that cannot.
+    @Test(arguments: Plant.allCases)
+    func `catches a planted mistake`(plant: Plant) throws {
+        var caught: [String] = []
+        var planted = 0
+        for seed in 1...20 as ClosedRange<UInt64> where caught.isEmpty {
+            let result = try simulate(seed: seed, faults: .all, plant: plant)
+            caught = result.breaches
+            planted += result.planted
+        }
+        #expect(caught.contains { $0.contains(plant.breach) }, "planted \(planted) times: \(caught)")
     }
 
     @Test func `is the same again from the same seed`() throws {

@@ -120,6 +120,9 @@ extension World {
 
     /// The network: in order and whole between two living instances, unless a fault says otherwise.
     private func carry(_ parcel: Parcel, from: InstanceName, to: InstanceName) {
+        var parcel = parcel
+        spoil(&parcel, from: from, to: to)
+        guard !parcel.messages.isEmpty else { return }
         guard !random.happens(faults.drop) else {
             if parcel.envelope.type != .hello { trace("DROP \(from) > \(to) \(parcel.envelope.type)") }
             forget(parcel, to: to)
@@ -131,5 +134,15 @@ extension World {
         if random.happens(faults.double) {
             plan(.arrival(parcel, to: to), inMilliseconds: Int64(random.number(1...2_000)))
         }
+    }
+
+    /// Makes the planted mistake; what the receiver says of it in its own name arrives as if it had sent it.
+    private func spoil(_ parcel: inout Parcel, from: InstanceName, to: InstanceName) {
+        planted?.notice(parcel)
+        guard let reports = planted?.spoil(&parcel, phones: phones, at: now),
+            let answer = planted?.parcel(reports, from: to, at: now)
+        else { return }
+        plan(.arrival(answer, to: from), inMilliseconds: 1)
+        plan(.arrival(answer, to: registry.instance), inMilliseconds: 1)
     }
 }

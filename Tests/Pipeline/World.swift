@@ -68,6 +68,8 @@ final class World {
     var nextCall: Int64 = 0
     /// What each phone has still to tell the door, in order.
     var phoneCalls: [String: [PhoneCall]] = [:]
+    /// The mistake that is planted, if one is.
+    var planted: Planted?
     let isTraced = ProcessInfo.processInfo.environment["LIVELINE_FOLLOW"] != nil
     var ingest: Process<Ingest>?
     let registry: Process<TokenRegistry>
