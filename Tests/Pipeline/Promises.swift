@@ -17,7 +17,8 @@ struct Promises {
         }
         for activity in story.activities {
             breaches += miscounted(activity)
-            if activity.startAccepted {
+            // A start that is taken back may have reached some phones, and promises nothing.
+            if activity.startAccepted, !activity.cancelled.contains(0) {
                 breaches += neverStarted(activity)
                 breaches += try unfinished(activity)
             }
@@ -34,7 +35,8 @@ struct Promises {
             var wrong: [String] = []
             // A filter's audience is whoever the door knew when it accepted the start.
             let least =
-                n > 0 ? 0 : activity.isForAll ? activity.reachable?.count ?? 0 : activity.devices.count
+                n > 0 || activity.cancelled.contains(0)
+                ? 0 : activity.isForAll ? activity.reachable?.count ?? 0 : activity.devices.count
             if !(least...activity.devices.count).contains(total) {
                 wrong.append(
                     "\(activity.name) n=\(n): \(total) outcomes for \(activity.devices.count) devices")
@@ -71,7 +73,13 @@ struct Promises {
 
     /// What a phone shows although the door has accepted something newer.
     private func unfinished(_ activity: Story.Activity) throws -> [String] {
-        guard let newest = activity.accepted.keys.max() else { return [] }
+        guard let newest = activity.accepted.keys.filter({ !activity.cancelled.contains($0) }).max() else {
+            return []
+        }
+        // What a state has replaced does not come back when that state is cancelled.
+        let isReplaced =
+            activity.cancelled.contains { $0 > newest }
+            && story.outcomes[activity.accepted[newest] ?? ""]?["superseded"] ?? 0 > 0
         return try activity.devices.compactMap { device in
             guard let shown = world.phones.shown[device]?[activity.name],
                 try !isInOtherRun(shown, activity)
@@ -79,7 +87,7 @@ struct Promises {
             if let end = activity.endAccepted, !shown.ended {
                 return "\(activity.name) goes on at \(device) after its end \(end): \(shown)"
             }
-            guard let last = shown.n.last, last >= newest else {
+            guard let last = shown.n.last, last >= newest || isReplaced else {
                 return "\(activity.name) at \(device) shows \(shown.n), newest is \(newest)"
             }
             return nil

@@ -14,6 +14,8 @@ final class Story {
         /// Those among them that the door knew before it was asked to start.
         var reachable: [String]?
         var accepted: [Int: String] = [:]
+        /// The states that were taken back; 0 is the start.
+        var cancelled: Set<Int> = []
         var startAccepted = false
         var endAccepted: Int?
         var highestTried = 0
@@ -44,6 +46,7 @@ final class Story {
         world.pushwoosh(
             "createFilter",
             ["auth": "k-test", "name": "all", "conditions": [["kind", "EQ", "phone"]], "operator": "AND"])
+        if world.random.happens(0.3) { at(20...90) { self.pause() } }
         for number in 1...world.random.number(2...6) {
             let chosen =
                 world.random.happens(0.4) ? devices : devices.filter { _ in world.random.happens(0.5) }
@@ -75,6 +78,7 @@ final class Story {
         for _ in 1...updates { at(8...seconds) { self.burst(activity) } }
         for _ in 0...world.random.number(0...3) { at(20...seconds) { self.rotate(activity) } }
         if world.random.happens(0.5) { at((seconds - 20)...seconds) { self.end(activity) } }
+        if world.random.happens(0.05) { at(5...30) { self.cancel(activity, 0) } }
     }
 
     private func at(_ seconds: ClosedRange<Int>, _ act: @escaping () -> Void) {
@@ -122,6 +126,10 @@ final class Story {
         activity.highestTried += 1
         let n = activity.highestTried
         call("updateLiveActivity", state(activity, "update", n)) { activity.accepted[n] = $0 }
+        if world.random.happens(0.05) {
+            world.plan(
+                .act { self.cancel(activity, n) }, inMilliseconds: Int64(world.random.number(1...15_000)))
+        }
         // A token that dies while a push is on its way to it.
         guard world.random.happens(0.1) else { return }
         world.plan(.act { self.rotate(activity) }, inMilliseconds: Int64(world.random.number(1...100)))

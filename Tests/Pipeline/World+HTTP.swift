@@ -54,6 +54,19 @@ extension World {
             })
     }
 
+    /// Calls the own door until it says yes; an answer that is lost is asked for again.
+    func own(_ method: String, _ path: [String], done: @escaping () -> Void) {
+        send(
+            Call(method: method, path: path, body: "", isRepeated: true) { [unowned self] status, _ in
+                guard status == 200 else {
+                    guard status >= 500 else { return }
+                    return plan(
+                        .act { [unowned self] in own(method, path, done: done) }, inMilliseconds: 1_000)
+                }
+                done()
+            })
+    }
+
     /// Asks for a message's state; `answered` gets the body.
     func state(of code: String, answered: @escaping ([String: Any]) -> Void) {
         send(
