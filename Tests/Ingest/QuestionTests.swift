@@ -33,7 +33,7 @@ import Testing
         #expect(try bench.answer(query, .tags(values: [:])).isEmpty)
     }
 
-    @Test func `a late answer is nobody's`() throws {
+    @Test func `ipc-late-reply: a late answer is nobody's`() throws {
         let bench = try Bench()
         let first = try getTags(bench, "dev-1")
         bench.advance(seconds: 1)
