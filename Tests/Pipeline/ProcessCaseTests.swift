@@ -1,0 +1,109 @@
+import Contracts
+import Foundation
+import Testing
+import Web
+
+/// Situations between services, by their names: signals, neighbours that stand still or are gone, paths.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct `Situations between processes` {
+    @Test(arguments: Fleet.services)
+    func `ipc-path-too-long: 107 bytes work, more are refused with path, length and limit`(_ service: String)
+        throws
+    {
+        // The longest name that any service puts behind the run directory.
+        let name = "/token-registry.1.answers"
+        for excess in [0, 1] {
+            let length = 107 + excess - name.utf8.count
+            let stem = "/tmp/lp-\(UInt32.random(in: 0 ... .max))-"
+            let path = stem + String(repeating: "d", count: length - stem.utf8.count)
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let fleet = try Fleet(runDirectory: path)
+            // The gateway reads the certificate that it makes.
+            try fleet.startSimulator()
+            try fleet.start(service)
+            guard excess > 0 else {
+                try fleet.wait(for: "a ready line") { try fleet.log(service).contains(" ready") }
+                #expect(try fleet.stop(service) == 0)
+                continue
+            }
+            #expect(try fleet.exitCode(service) == 78)
+            let log = try fleet.log(service)
+            #expect(log.contains(path) && log.contains("108") && log.contains("107"), "\(log)")
+        }
+    }
+
+    @Test(arguments: Fleet.services)
+    func `ipc-path-too-long: the bytes of a name count, not its characters`(_ service: String) throws {
+        let fleet = try Fleet(runDirectory: "/tmp/" + String(repeating: "ü", count: 60))
+        try fleet.start(service)
+        #expect(try fleet.exitCode(service) == 78)
+        #expect(try fleet.log(service).contains("107"))
+    }
+
+    @Test func `ipc-signals: nothing but SIGTERM stops a service, and two of them stop it in order`() throws {
+        let fleet = try Fleet(delivery: #"{"intervalSeconds":0}"#)
+        try fleet.startAll()
+        try fleet.addPhones(10)
+        var codes = try fleet.accepted((1...10).map { fleet.start("a\($0)", on: "p\($0)") })
+        for round in 1...200 {
+            for service in Fleet.services {
+                for number in [SIGHUP, SIGUSR1, SIGCHLD, SIGWINCH, SIGSTOP, SIGCONT] {
+                    fleet.signal(service, number)
+                }
+            }
+            codes += try fleet.accepted([fleet.update("a\(round % 10 + 1)", round)])
+        }
+        for service in Fleet.services { #expect(fleet.isRunning(service), "\(service)") }
+        let outcomes = try fleet.outcomes(codes)
+        #expect(outcomes.values.reduce(0, +) == codes.count)
+        #expect(Set(outcomes.keys).isSubset(of: ["delivered", "superseded"]), "\(outcomes)")
+        for phone in 1...10 {
+            try fleet.waitUntilShown(phone == 1 ? 200 : 190 + phone - 1, on: "p\(phone)")
+        }
+        #expect(try fleet.control("GET", "/counters").contains(#""duplicates":0"#))
+        for service in Fleet.services.reversed() {
+            fleet.signal(service, SIGTERM)
+            Thread.sleep(forTimeInterval: 0.01)
+            fleet.signal(service, SIGTERM)
+            #expect(try fleet.exitCode(service, withinSeconds: 10) == 0, "\(service)")
+        }
+    }
+
+    @Test func `ipc-shutdown-hang: whoever is told to stop stops, whatever its neighbours do`() throws {
+        let fleet = try Fleet()
+        try fleet.startAll()
+        try fleet.addPhones(5)
+        fleet.signal("segmenter", SIGSTOP)
+        let codes = try fleet.accepted((1...5).map { fleet.start("a\($0)", on: "p\($0)") })
+        #expect(try fleet.stop("ingest", withinSeconds: 15) == 0)
+        fleet.signal("segmenter", SIGCONT)
+        try fleet.start("ingest")
+        #expect(try fleet.outcomes(codes) == ["delivered": 5])
+        for service in Fleet.services {
+            for other in Fleet.services where other != service { fleet.signal(other, SIGSTOP) }
+            #expect(try fleet.stop(service, withinSeconds: 15) == 0, "\(service)")
+            for other in Fleet.services where other != service { fleet.signal(other, SIGCONT) }
+            try fleet.start(service)
+            try fleet.waitUntilReady(service)
+        }
+        let updates = try fleet.accepted((1...5).map { fleet.update("a\($0)", 1) })
+        #expect(try fleet.outcomes(updates) == ["delivered": 5])
+    }
+
+    @Test(arguments: ["apns-gateway", "rate-limiter"])
+    func `ipc-full-queue: nothing disappears while a service stands still`(_ service: String) throws {
+        let fleet = try Fleet(delivery: #"{"intervalSeconds":1}"#)
+        try fleet.startAll()
+        try fleet.addPhones(100)
+        var codes = try fleet.accepted((1...50).map { fleet.start("a\($0)", on: "p\($0)") })
+        fleet.signal(service, SIGSTOP)
+        codes += try fleet.accepted((51...100).map { fleet.start("a\($0)", on: "p\($0)") })
+        for round in 1...30 {
+            codes += try fleet.accepted((1...100).map { fleet.update("a\($0)", round) })
+        }
+        fleet.signal(service, SIGCONT)
+        let outcomes = try fleet.outcomes(codes, seconds: 120)
+        #expect(outcomes.values.reduce(0, +) == 3_100)
+        #expect(Set(outcomes.keys).isSubset(of: ["delivered", "superseded"]), "\(outcomes)")
+        for phone in 1...100 { try fleet.waitUntilShown(30, on: "p\(phone)") }
+    }
+}
