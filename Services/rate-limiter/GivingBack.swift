@@ -37,20 +37,29 @@ extension RateLimiter {
             let retryAt =
                 reason == .newLife
                 ? now.wall : push.target.sendBeforeMilliseconds + answerDeadlineMilliseconds
-            return giveBack(push.target, push.content, .retry, "instance-lost", retryAt: retryAt, at: now)
+            var report = report(push.target, push.content, .retry, "instance-lost")
+            report.retryAtMilliseconds = max(retryAt, now.wall)
+            // APNs may have it all the same: a phone ignores what does not come later on its wire.
+            report.wireTimestampSeconds = push.wireSeconds
+            return .send(.report(report), to: .service(.tokenRegistry))
         }
     }
 
     func giveBack(
         _ target: Target, _ content: Content, _ result: Report.Result, _ reason: String?,
-        by newer: PushID? = nil,
-        retryAt: Int64? = nil, at now: Moment
+        by newer: PushID? = nil, at now: Moment
     ) -> Effect<Never> {
-        var report = Report(
-            id: target.id, attempt: target.attempt, application: content.application,
-            environment: target.environment, result: result, reason: reason)
-        report.retryAtMilliseconds = result == .retry ? max(retryAt ?? now.wall, now.wall) : nil
+        var report = report(target, content, result, reason)
+        report.retryAtMilliseconds = result == .retry ? now.wall : nil
         report.supersededBy = newer
         return .send(.report(report), to: .service(.tokenRegistry))
+    }
+
+    private func report(
+        _ target: Target, _ content: Content, _ result: Report.Result, _ reason: String?
+    ) -> Report {
+        Report(
+            id: target.id, attempt: target.attempt, application: content.application,
+            environment: target.environment, result: result, reason: reason)
     }
 }

@@ -37,6 +37,8 @@ public struct RateLimiter: Core {
         var target: Target
         var content: Content
         var gateway: InstanceName
+        /// `timestamp` on its wire, seconds since 1970.
+        var wireSeconds: Int64
     }
 
     /// Makes a limiter that holds nothing.

@@ -66,10 +66,10 @@ extension RateLimiter {
         guard let entry = waitingTargets[id], entry.isReady else { return }
         waitingTargets.remove(id)
         let target = entry.target
-        underway[id] = Underway(target: target, content: entry.content, gateway: gateway)
-        groups.add(
-            Push(target, timestampSeconds: wireSeconds(target, entry.content, at: now)), entry.content,
-            gateway)
+        let seconds = wireSeconds(target, entry.content, at: now)
+        underway[id] = Underway(
+            target: target, content: entry.content, gateway: gateway, wireSeconds: seconds)
+        groups.add(Push(target, timestampSeconds: seconds), entry.content, gateway)
     }
 
     private func wireSeconds(_ target: Target, _ content: Content, at now: Moment) -> Int64 {

@@ -21,7 +21,7 @@ import Testing
         [[]], [bytes("\u{0}\u{1}\u{2}")], [[0xFF, 0xFE], [0xC0], [0x80], [], [0]],
         [bytes(String(repeating: "[", count: 100_000))],
     ])
-    func `bytes of no meaning are handed on as they are`(frames: [[UInt8]]) throws {
+    func `ipc-junk-message: bytes of no meaning are handed on as they are`(frames: [[UInt8]]) throws {
         let directory = try RunDirectory()
         let receiver = try directory.bus(.segmenter)
         let sender = try recklessSender(directory)
@@ -31,7 +31,7 @@ import Testing
         #expect(try receiver.next() == .message([bytes("good")]))
     }
 
-    @Test func `a frame of 64 MB ends the connection, and the next good message is served`() throws {
+    @Test func `ipc-junk-message: a frame of 64 MB ends the connection, and the next good message is served`() throws {
         let directory = try RunDirectory()
         let receiver = try directory.bus(.segmenter)
         let sender = try recklessSender(directory)

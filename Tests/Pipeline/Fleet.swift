@@ -67,8 +67,8 @@ final class Fleet {
     // MARK: Processes
 
     /// Starts the simulator and all five, and waits until each is ready.
-    func startAll() throws {
-        try startSimulator()
+    func startAll(simulator options: [String] = []) throws {
+        try startSimulator(options)
         for service in Fleet.services { try start(service) }
         for service in Fleet.services { try waitUntilReady(service) }
     }
@@ -223,10 +223,13 @@ extension Fleet {
                 + #""live_activity_id":"\#(activity)","devices":["\#(phone)"]}"#)
     }
 
-    func update(_ activity: String, _ n: Int, event: String = "update") -> HTTPClientRequest {
-        notify(
+    func update(_ activity: String, _ n: Int, event: String = "update", filler: String? = nil)
+        -> HTTPClientRequest
+    {
+        let more = filler.map { #","filler":"\#($0)""# } ?? ""
+        return notify(
             "updateLiveActivity",
-            #"{"live_activity":{"event":"\#(event)","content-state":{"n":\#(n)}},"live_activity_id":"\#(activity)"}"#
+            #"{"live_activity":{"event":"\#(event)","content-state":{"n":\#(n)\#(more)}},"live_activity_id":"\#(activity)"}"#
         )
     }
 

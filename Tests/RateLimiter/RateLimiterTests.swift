@@ -196,13 +196,14 @@ import Testing
     }
 
     @Test(arguments: [(LossReason.newLife, Int64(0)), (.gone, 50_000)])
-    func `a lost push is given back`(reason: LossReason, wait: Int64) {
+    func `a lost push is given back, with what stood on its wire`(reason: LossReason, wait: Int64) {
         var bench = Bench()
         bench.tell(bench.targets([bench.target(message: 1)]))
         let push = bench.turn().pushes[0]
         let reports = bench.lose([.push(push.id, attempt: 1)], reason).reports
         #expect(reports.map(\.result) == [.retry])
         #expect(reports.map(\.retryAtMilliseconds) == [bench.now.wall + wait])
+        #expect(reports.map(\.wireTimestampSeconds) == [push.timestampSeconds])
         #expect(bench.lose([.push(push.id, attempt: 1)], reason).isEmpty)
     }
 

@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `many that open an empty store at once all come up, and the upgrade runs once`() throws {
+    func `db-cold-start: many that open an empty store at once all come up, and the upgrade runs once`() throws {
         for round in 0..<50 {
             let folder = try Folder()
             let schema = round % 2 == 0 ? first : second
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `many that open a store one version old upgrade it once`() throws {
+    func `db-cold-start: many that open a store one version old upgrade it once`() throws {
         for _ in 0..<20 {
             let folder = try Folder()
             try Database(.file(folder.file("a"))).migrate(to: first)

@@ -1,0 +1,154 @@
+import Foundation
+import Store
+import Testing
+import Web
+
+/// Situations of the stores, by their names, on the real executables.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct `Situations of the stores` {
+    @Test func `db-cold-start: all come up at once in an empty directory, with the tools beside them`() throws
+    {
+        for _ in 1...5 {
+            let fleet = try Fleet()
+            try fleet.startSimulator()
+            for service in Fleet.services { try fleet.start(service) }
+            let tool = try Program.run("liveline", ["check", fleet.configurationFile])
+            #expect(tool.code == 0, "\(tool.output)")
+            for service in Fleet.services { try fleet.waitUntilReady(service) }
+            for store in ["journal", "profiles", "ledger"] {
+                let database = try Database(.file(fleet.dataDirectory + "/\(store).sqlite"))
+                #expect(try database.integrityCheck() == [])
+            }
+            for service in Fleet.services { #expect(try fleet.stop(service) == 0) }
+        }
+    }
+
+    /// A push that APNs has read and not answered, when the gateway dies; the number of repeats by event.
+    @Test func `db-killed-between-send-and-mark: a push comes twice at most, as the same push`() throws {
+        let fleet = try Fleet(delivery: #"{"intervalSeconds":0}"#)
+        try fleet.startAll(simulator: ["--ended-token-s", "60"])
+        try fleet.addPhones(1)
+        var codes: [String] = []
+        for (event, request) in [
+            ("start", fleet.start("a1", on: "p1")), ("update", fleet.update("a1", 1)),
+            ("end", fleet.update("a1", 2, event: "end")),
+        ] {
+            let before = try arrivals(fleet).count
+            try fleet.control(
+                "POST", "/script",
+                #"{"action":"never","deliver":true,"count":1,"match":{"event":"\#(event)"}}"#)
+            codes += try fleet.accepted([request])
+            try fleet.wait(for: "the \(event) to arrive") { try self.arrivals(fleet).count > before }
+            try fleet.kill9("apns-gateway")
+            try fleet.control("DELETE", "/script")
+            try fleet.start("apns-gateway")
+            let outcomes = try fleet.outcomes([codes[codes.count - 1]])
+            let told = try deliveries(codes[codes.count - 1], fleet)
+            // A start whose activity has registered its token by then is not sent again.
+            let isThere =
+                event == "start" && outcomes == ["superseded": 1] && told.contains("already-running")
+            #expect(outcomes == ["delivered": 1] || isThere, "\(event) \(told)")
+            let ids = try arrivals(fleet)[before...].map { $0 }
+            #expect((1...2).contains(ids.count) && Set(ids).count == 1, "\(event): \(ids)")
+        }
+        #expect(Set(try arrivals(fleet)).count == 3)
+    }
+
+    @Test func `db-killed-between-send-and-mark: of two states only the newer goes again`() throws {
+        let fleet = try Fleet(delivery: #"{"intervalSeconds":0}"#)
+        try fleet.startAll()
+        try fleet.addPhones(1)
+        _ = try fleet.outcomes(try fleet.accepted([fleet.start("a1", on: "p1")]))
+        try fleet.control(
+            "POST", "/script", #"{"action":"never","deliver":true,"count":1,"match":{"event":"update"}}"#)
+        let older = try fleet.accepted([fleet.update("a1", 1)])
+        try fleet.wait(for: "the update to arrive") { try self.arrivals(fleet).count == 2 }
+        let newer = try fleet.accepted([fleet.update("a1", 2)])
+        try fleet.kill9("apns-gateway")
+        try fleet.start("apns-gateway")
+        #expect(try fleet.outcomes(newer) == ["delivered": 1])
+        let outcomes = try fleet.outcomes(older)
+        let told = try deliveries(older[0], fleet)
+        #expect(outcomes == ["superseded": 1], "\(told)")
+        try fleet.waitUntilShown(2, on: "p1")
+        #expect(try arrivals(fleet).count == 3)
+    }
+
+    private func deliveries(_ code: String, _ fleet: Fleet) throws -> String {
+        try fleet.door("GET", "/v1/messages/\(code)/deliveries").body
+    }
+
+    /// The `apns-id` of each push that arrived, in order.
+    private func arrivals(_ fleet: Fleet) throws -> [String] {
+        try fleet.control("GET", "/arrivals?limit=1000").matches(of: /"apnsId":"([^"]+)"/).map {
+            String($0.1)
+        }
+    }
+
+    @Test(.enabled(if: Disk.canBeMade, "only root can mount a small disk"))
+    func `db-disk-full: nothing accepted is lost, and all works again with room`() throws {
+        let disk = try Disk(mebibytes: 4)
+        let fleet = try Fleet(dataDirectory: disk.path, delivery: #"{"intervalSeconds":1}"#)
+        try fleet.startAll()
+        try fleet.addPhones(20)
+        var codes = try fleet.accepted((1...20).map { fleet.start("a\($0)", on: "p\($0)") })
+        try disk.fill(leavingKibibytes: 1_024)
+        var refused = 0
+        var problems: Set<String> = []
+        var n = 0
+        let end = Date(timeIntervalSinceNow: 15)
+        while refused < 200, Date() < end {
+            n += 1
+            let state = String(repeating: "x", count: 2_000)
+            for answer in fleet.calls((1...20).map { fleet.update("a\($0)", n, filler: state) }) {
+                if let code = Fleet.code(answer) { codes.append(code) } else { refused += 1 }
+                if let answer, answer.status != 200 { problems.insert("\(answer.status) \(answer.body)") }
+            }
+        }
+        #expect(refused >= 200)
+        #expect(
+            !problems.isEmpty && problems.allSatisfy { $0.hasPrefix("503") && $0.contains("storage") },
+            "\(problems)")
+        let read = try fleet.door("GET", "/v1/messages/\(codes[0])")
+        #expect(read.status == 200)
+        disk.free()
+        try fleet.wait(for: "room to be noticed") {
+            Fleet.code(fleet.calls([fleet.update("a1", n + 1)])[0]) != nil
+        }
+        codes += try fleet.accepted((1...20).map { fleet.update("a\($0)", n + 2) })
+        let outcomes = try fleet.outcomes(codes)
+        #expect(outcomes.values.reduce(0, +) == codes.count)
+        #expect(Set(outcomes.keys).isSubset(of: ["delivered", "superseded"]), "\(outcomes)")
+        for phone in 1...20 { try fleet.waitUntilShown(n + 2, on: "p\(phone)") }
+        for service in Fleet.services { #expect(fleet.isRunning(service)) }
+        for service in Fleet.services { #expect(try fleet.stop(service) == 0) }
+        for store in ["journal", "profiles", "ledger"] {
+            #expect(try Database(.file(disk.path + "/\(store).sqlite")).integrityCheck() == [])
+        }
+    }
+}
+
+/// A small disk in memory, mounted for a test.
+private final class Disk {
+    static let canBeMade = geteuid() == 0
+
+    let path = "/tmp/ld-\(UInt32.random(in: 0 ... .max))"
+    private var filler: String { path + "/filler" }
+
+    init(mebibytes: Int) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try #require(mount("tmpfs", path, "tmpfs", 0, "size=\(mebibytes)m") == 0, "mount: errno \(errno)")
+    }
+
+    deinit {
+        umount2(path, Int32(MNT_DETACH))
+        rmdir(path)
+    }
+
+    func fill(leavingKibibytes room: Int) throws {
+        let free = try #require(
+            try FileManager.default.attributesOfFileSystem(forPath: path)[.systemFreeSize] as? Int)
+        try Data(count: max(0, free - room << 10)).write(to: URL(filePath: filler))
+    }
+
+    func free() { unlink(filler) }
+}
