@@ -98,7 +98,7 @@ let package = Package(
             "Crypto", "Processes"),
         tests(
             "Pipeline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "Contracts",
-            "Service", "Store", "Crypto", "Web"),
+            "Service", "Store", "Crypto", "Web", "Bus"),
         tests(
             "Clients", "liveline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway",
             "apns-simulator",

@@ -31,7 +31,9 @@ import Testing
         #expect(try receiver.next() == .message([bytes("good")]))
     }
 
-    @Test func `ipc-junk-message: a frame of 64 MB ends the connection, and the next good message is served`() throws {
+    @Test func `ipc-junk-message: a frame of 64 MB ends the connection, and the next good message is served`()
+        throws
+    {
         let directory = try RunDirectory()
         let receiver = try directory.bus(.segmenter)
         let sender = try recklessSender(directory)

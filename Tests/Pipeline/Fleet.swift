@@ -139,6 +139,14 @@ final class Fleet {
         #expect(try exitCode(name) == 128 + SIGKILL)
     }
 
+    /// The most memory that a process has held, in MiB (proc(5), `VmHWM`).
+    func peakMebibytes(_ name: String) throws -> Int {
+        let process = try #require(processes[name])
+        let status = try String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+        let kibibytes = try #require(status.firstMatch(of: /VmHWM:\s+(\d+) kB/)).1
+        return (Int(kibibytes) ?? 0) / 1_024
+    }
+
     func logFile(_ name: String) -> String { "\(directory.path)/\(name).log" }
 
     func log(_ name: String) throws -> String { try String(contentsOfFile: logFile(name), encoding: .utf8) }

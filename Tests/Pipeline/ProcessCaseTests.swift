@@ -1,3 +1,4 @@
+import Bus
 import Contracts
 import Foundation
 import Testing
@@ -105,5 +106,54 @@ import Web
         #expect(outcomes.values.reduce(0, +) == 3_100)
         #expect(Set(outcomes.keys).isSubset(of: ["delivered", "superseded"]), "\(outcomes)")
         for phone in 1...100 { try fleet.waitUntilShown(30, on: "p\(phone)") }
+    }
+
+    @Test func `ipc-junk-message: each service drops junk, says so without its content, and goes on`() throws
+    {
+        let fleet = try Fleet()
+        try fleet.startAll()
+        try fleet.addPhones(1)
+        _ = try fleet.outcomes(try fleet.accepted([fleet.start("a1", on: "p1")]))
+        for service in Fleet.services { try sendJunk(to: service, fleet) }
+        let update = try fleet.accepted([fleet.update("a1", 1)])
+        #expect(try fleet.outcomes(update) == ["delivered": 1])
+        for service in Fleet.services {
+            let log = try fleet.log(service)
+            #expect(log.contains("message-dropped"), "\(service): \(log)")
+            #expect(!log.contains("leak-4242"), "\(service)")
+            // The largest message is 8 MiB, and one of each lane may be read at a time.
+            #expect(try fleet.peakMebibytes(service) < 128, "\(service)")
+        }
+    }
+
+    private func sendJunk(to service: String, _ fleet: Fleet) throws {
+        let target = InstanceName(try #require(ServiceName(rawValue: service)))
+        let stranger = InstanceName(try #require(target.service.neighbours.first), 99)
+        var limits = BusLimits()
+        limits.frameBytesMax = 1 << 30
+        limits.messageBytesMax = 1 << 30
+        let bus = try Bus(
+            BusEndpoint(runDirectory: fleet.runDirectory, instance: stranger), limits: limits)
+        let marker = Array("leak-4242".utf8)
+        let junk: [[[UInt8]]] = [
+            [[]], (0..<5).map { _ in (0..<200).map { _ in UInt8.random(in: 0 ... .max) } + marker },
+            [Array(#"{"v":1,"type":"leak-4242"}"#.utf8), Array("[]".utf8)],
+            [Array(String(repeating: "[", count: 100_000).utf8) + marker],
+            [[UInt8](repeating: 0x20, count: 64 << 20)],
+        ]
+        for lane in Lane.allCases {
+            for frames in junk {
+                try fleet.wait(for: "\(service) to take junk") {
+                    try bus.discover(nowMilliseconds: 0)
+                    bus.poll([], timeoutMilliseconds: 5)
+                    return bus.send(frames, to: target, lane) == .taken
+                }
+            }
+        }
+        // What was sent last ends the connection once it is read.
+        try fleet.wait(for: "\(service) to end the connection") {
+            bus.poll([], timeoutMilliseconds: 5)
+            return try fleet.log(service).contains("connections-ended")
+        }
     }
 }

@@ -35,7 +35,10 @@ import Web
         #expect(world.segmenter.missing == ["no ingest heard", "no certificate"])
     }
 
-    @Test func `ipc-junk-message: junk is dropped with a line and a count, and the next good message is served`() throws {
+    @Test
+    func `ipc-junk-message: junk is dropped with a line and a count, and the next good message is served`()
+        throws
+    {
         let junk: [[[UInt8]]] = [
             [[]], [[0xFF]], [[1], [2], [3], [4], [5]], [Array(#"{"v":1}"#.utf8), [0x5B, 0x5D]],
         ]

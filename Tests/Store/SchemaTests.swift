@@ -71,7 +71,9 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `db-cold-start: many that open an empty store at once all come up, and the upgrade runs once`() throws {
+    func `db-cold-start: many that open an empty store at once all come up, and the upgrade runs once`()
+        throws
+    {
         for round in 0..<50 {
             let folder = try Folder()
             let schema = round % 2 == 0 ? first : second
