@@ -1,0 +1,66 @@
+import Contracts
+import Testing
+
+@testable import token_registry
+
+/// Situations by their names that need a process to die at a certain instant.
+@Suite struct `Situations in the simulation` {
+    /// One phone that shows an activity, in a kind world.
+    private func shown() throws -> (world: World, token: String) {
+        let world = try World(seed: 1, faults: .none)
+        let start = world.phones.add("p1")
+        world.tell(
+            .init(
+                method: "setActivityPushToStartToken",
+                request: ["hwid": "p1", "activity_push_to_start_token": start]), phone: "p1")
+        try world.run(seconds: 3)
+        notify(
+            world, "startLiveActivity",
+            [
+                "content": "Cooking", "title": "Order", "live_activity_id": "a1", "devices": ["p1"],
+                "live_activity": [
+                    "event": "start", "content-state": ["n": 0], "attributes-type": "Order",
+                    "attributes": ["activity": "a1"],
+                ],
+            ])
+        try world.run(seconds: 40) { world.phones.shown["p1"]?["a1"]?.token != nil }
+        try world.run(seconds: 20)
+        return (world, try #require(world.phones.shown["p1"]?["a1"]?.token))
+    }
+
+    private func notify(_ world: World, _ method: String, _ notification: [String: Any]) {
+        world.pushwoosh(method, ["auth": "k-test", "notifications": [notification]])
+    }
+
+    private func update(_ world: World, _ n: Int) {
+        notify(
+            world, "updateLiveActivity",
+            ["live_activity_id": "a1", "live_activity": ["event": "update", "content-state": ["n": n]]])
+    }
+
+    @Test(arguments: [ServiceName.tokenRegistry, .apnsGateway, .rateLimiter])
+    func `ipc-first-event-missed: a 410 is not lost, whoever dies while it is told`(_ service: ServiceName)
+        throws
+    {
+        let (world, token) = try shown()
+        // The phone has a new token that nobody is told of.
+        _ = world.phones.rotate("p1", "a1", at: world.now.wall, isToBeTold: { _ in false })
+        update(world, 1)
+        let isAnswered = try world.run(seconds: 5) {
+            world.phones.arrivals.of(token: token).contains { $0.status == 410 }
+        }
+        #expect(isAnswered)
+        for process in world.processes where process.instance.service == service {
+            try world.kill(process.instance)
+        }
+        try world.run(seconds: 120)
+        update(world, 2)
+        try world.run(seconds: 60)
+        let refused = world.phones.arrivals.of(token: token).filter { $0.status == 410 }
+        // A gateway that dies with the answer asks once more.
+        #expect(refused.count <= (service == .apnsGateway ? 2 : 1))
+        #expect(refused.allSatisfy { $0.n == 1 })
+        #expect(world.phones.violations == [])
+        #expect(world.processes.allSatisfy { $0.keptCount == 0 })
+    }
+}
