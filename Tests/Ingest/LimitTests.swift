@@ -141,7 +141,7 @@ import Testing
         #expect(try bench.journal.database.integrityCheck() == [])
     }
 
-    @Test func `what is old and settled goes in small steps, the rest stays`() throws {
+    @Test func `db-history-cleaned: what is old and settled goes in small steps, the rest stays`() throws {
         let bench = try Bench(limits: limits { $0.retentionMilliseconds = 3_600_000 })
         for id in 1...500 { try bench.start(Bench.start.replacing("ord-12", with: "id-\(id)")) }
         for message in 2...500 {

@@ -60,7 +60,7 @@ import Testing
         #expect(try harness.rowCount("run") == 0)
     }
 
-    @Test func `is forgotten in small steps, also across a crash`() throws {
+    @Test func `db-history-cleaned: a run is forgotten in small steps, also across a crash`() throws {
         let harness = try Harness(limits: Limits(rowsPerTurn: 10))
         let run = try harness.joined(Token.number(0), "dev-0")
         for n in 1..<60 { try harness.activityToken(Token.number(n), run: run, "dev-\(n)") }
