@@ -94,6 +94,7 @@ extension Database {
     /// Notes the end of a transaction that SQLite rolled back by itself, as it may when the disk is full.
     private func failed(_ call: String, _ result: Int32, _ statement: Statement) -> StoreError {
         let failure = connection.failure(call, result, sql: statement.sql)
+        needsRoom = needsRoom || failure.isFull
         if isInTransaction, connection.isAutocommit { transactionFailure = failure }
         return failure
     }

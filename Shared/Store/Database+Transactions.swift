@@ -19,6 +19,8 @@ extension Database {
     ///
     /// - Throws: `StoreError`, busy when another connection kept the lock for the whole busy timeout.
     public func begin() throws(StoreError) {
+        if needsRoom { try makeRoom() }
+        if commitsUntilLook <= 0 { try fitLog() }
         try run("BEGIN IMMEDIATE")
         isInTransaction = true
     }
@@ -32,6 +34,7 @@ extension Database {
         do {
             try run("COMMIT")
             isInTransaction = false
+            commitsUntilLook -= 1
         } catch {
             try rollback()
             throw error

@@ -19,7 +19,8 @@ public final class Database {
         public var busyTimeoutMilliseconds: Int32 = 5_000
         /// How large the page cache grows, in KiB; 8,192 by default.
         public var cacheKibibytesMax = 8_192
-        /// How large the write-ahead log grows before it is copied back, in bytes; 8 MiB by default.
+        /// How large the write-ahead log grows before it is copied back, in bytes; 8 MiB by default, or an eighth of
+        /// what is free on the disk if that is less.
         ///
         /// One commit, or a reader that stays in one transaction, can carry it beyond.
         public var logBytesTarget = 8 << 20
@@ -36,6 +37,13 @@ public final class Database {
     public internal(set) var isInTransaction = false
     /// Why SQLite ended the transaction by itself; thrown by whatever comes next until `rollback` or `commit`.
     var transactionFailure: StoreError?
+    /// The file; nil in memory.
+    let path: String?
+    /// What the log may grow to now, in bytes.
+    var logBytes: Int64 = 0
+    var commitsUntilLook = 0
+    /// The disk was full when something was last written.
+    var needsRoom = false
 
     /// Opens the store and sets it up.
     ///
@@ -44,6 +52,7 @@ public final class Database {
         self.options = options
         switch location {
         case .memory:
+            path = nil
             connection = try Connection(path: ":memory:")
             try configure()
         case .file(let path):
@@ -53,6 +62,7 @@ public final class Database {
             // An absolute or dotted path cannot be read as ":memory:" or as a URI.
             let plain = path.hasPrefix("/") ? path : "./" + path
             try PrivateFile.createIfMissing(plain)
+            self.path = plain
             connection = try Connection(path: plain)
             try configure()
             try useWriteAheadLog(path: plain)
@@ -90,7 +100,6 @@ extension Database {
                 PRAGMA trusted_schema = OFF;
                 PRAGMA temp_store = MEMORY;
                 PRAGMA cache_size = -\(options.cacheKibibytesMax);
-                PRAGMA journal_size_limit = \(options.logBytesTarget);
                 """)
     }
 
@@ -103,9 +112,7 @@ extension Database {
         guard mode == "wal" else {
             throw StoreError(call: "open", message: "no write-ahead log here (journal mode \(mode)): \(path)")
         }
-        let pageSize = try first("PRAGMA page_size") { $0.int(0) } ?? 4_096
-        let pages = max(1, Int64(options.logBytesTarget) / max(1, pageSize))
-        try connection.execute(script: "PRAGMA wal_autocheckpoint = \(pages)")
+        try fitLog()
     }
 
     /// Switches a new file to the write-ahead log, while other connections may be at the same.

@@ -108,6 +108,11 @@ import Web
         #expect(
             !problems.isEmpty && problems.allSatisfy { $0.hasPrefix("503") && $0.contains("storage") },
             "\(problems)")
+        for store in ["journal", "profiles", "ledger"] {
+            let log = try FileManager.default.attributesOfItem(atPath: disk.path + "/\(store).sqlite-wal")
+            // An eighth of the disk, and what one round of the loop adds.
+            #expect(try #require(log[.size] as? Int) < 1 << 20, "\(store)")
+        }
         let read = try fleet.door("GET", "/v1/messages/\(codes[0])")
         #expect(read.status == 200)
         disk.free()

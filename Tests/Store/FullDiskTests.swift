@@ -1,6 +1,7 @@
 import Foundation
-import Store
 import Testing
+
+@testable import Store
 
 @Suite struct FullDiskTests {
     /// Writes two tables in one commit; all of it or nothing must be found afterwards.
@@ -27,7 +28,8 @@ import Testing
     }
 
     @Test func `a full store says so, can be read, and works again with room`() throws {
-        let database = try open(try Folder())
+        let folder = try Folder()
+        let database = try open(folder)
         try database.run("PRAGMA max_page_count = 40")
         var rounds: Int64 = 0
         let failure = #expect(throws: StoreError.self) {
@@ -46,7 +48,8 @@ import Testing
     }
 
     @Test func `wherever the store becomes full, a commit is whole or absent`() throws {
-        let database = try open(try Folder())
+        let folder = try Folder()
+        let database = try open(folder)
         try work(database, round: 0)
         let start = try #require(try database.count("PRAGMA page_count"))
         var failures = 0
@@ -67,7 +70,8 @@ import Testing
     }
 
     @Test func `explicit steps after a full disk do not commit a part`() throws {
-        let database = try open(try Folder())
+        let folder = try Folder()
+        let database = try open(folder)
         try database.run("PRAGMA max_page_count = 10")
         try database.begin()
         var failure: StoreError?
@@ -79,5 +83,47 @@ import Testing
         #expect(failure?.isFull == true)
         try database.rollback()
         #expect(try counts(database) == [0, 0])
+    }
+
+    /// Free KiB, and how many KiB the log may have.
+    private static let logs: [(Int64, Int64)] = [
+        (1_073_741_824, 8_192), (65_536, 8_192), (64_512, 4_096), (4_096, 512), (600, 64), (0, 64),
+    ]
+
+    @Test(arguments: logs)
+    func `the log grows to eight mebibytes, or an eighth of what is free`(free: Int64, log: Int64) {
+        #expect(Database.logBytes(freeBytes: free << 10, target: 8 << 20) == log << 10)
+    }
+
+    @Test func `after a full disk the log is copied back and cut off`() throws {
+        let folder = try Folder()
+        let database = try open(folder)
+        try work(database, round: 0)
+        #expect(try size(folder.file("a-wal")) > 0)
+        let pages = try #require(try database.count("PRAGMA page_count"))
+        _ = try database.count(SQL("PRAGMA max_page_count = \(pages)"))
+        #expect(throws: StoreError.self) { try work(database, round: 1) }
+        #expect(database.needsRoom)
+        _ = try database.count("PRAGMA max_page_count = 4000")
+        try database.begin()
+        #expect(try size(folder.file("a-wal")) == 0)
+        try database.rollback()
+        #expect(!database.needsRoom)
+        try work(database, round: 1)
+        #expect(try counts(database) == [80, 80])
+    }
+
+    @Test func `a store whose file is gone takes no more`() throws {
+        let folder = try Folder()
+        let database = try open(folder)
+        try FileManager.default.removeItem(atPath: folder.file("a"))
+        let failure = #expect(throws: StoreError.self) {
+            for round in 0..<Int64(Database.commitsPerLook + 1) { try work(database, round: round) }
+        }
+        #expect(failure?.systemError == ENOENT)
+    }
+
+    private func size(_ path: String) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
     }
 }
