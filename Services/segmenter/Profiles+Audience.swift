@@ -1,56 +1,37 @@
 import Contracts
 import Store
 
-/// Who is meant: each audience becomes a list of devices, read at one moment.
+/// Whom an audience names, and what the devices are called.
 extension Profiles {
-    /// The devices that match an expression, in the order of their numbers.
-    func devices(matching filter: Filter, application: String) throws(StoreError) -> [Int64] {
-        var devices: [Int64] = []
-        let (condition, values) = try matching(filter, application)
-        try database.query(SQL("SELECT id FROM devices WHERE \(condition) ORDER BY id"), values: values) {
-            devices.append($0.int(0))
-        }
-        return devices
-    }
-
-    /// How many devices match an expression.
-    func count(matching filter: Filter, application: String) throws(StoreError) -> Int {
-        var count: Int64 = 0
-        let (condition, values) = try matching(filter, application)
-        try database.query(SQL("SELECT count(*) FROM devices WHERE \(condition)"), values: values) {
-            count = $0.int(0)
-        }
-        return Int(count)
-    }
-
-    private func matching(_ filter: Filter, _ application: String) throws(StoreError) -> (String, [Value]) {
-        let application = try self.application(application)
-        var query = FilterQuery(application: application)
-        let condition = query.sql(filter)
-        return (
-            "application = ? AND \(Profiles.reachable) AND id IN (\(condition))",
-            [.int(application)] + query.values
-        )
-    }
-
-    /// Live Activities exist on iOS (device type 1) alone; a device that names no type counts as one.
-    private static let reachable = "active = 1 AND (device_type IS NULL OR device_type = 1)"
-
-    /// The devices of users, in the order of their numbers.
-    func devices(ofUsers users: [String], application: String) throws(StoreError) -> [Int64] {
+    /// The devices of users that were counted in by a message's sequence, in the order of their numbers.
+    func devices(ofUsers users: [String], application: String, joinedMax: Int64) throws(StoreError) -> [Int64]
+    {
         let application = try self.application(application)
         var devices: Set<Int64> = []
         for user in users {
             try database.query(
-                SQL("SELECT id FROM devices WHERE application = ? AND user = ? AND \(Profiles.reachable)"),
-                .int(application), .text(user)
+                SQL(
+                    "SELECT id FROM devices WHERE application = ? AND user = ? AND \(AudienceReading.reachable)"
+                ),
+                .int(application), .text(user), .int(joinedMax)
             ) { devices.insert($0.int(0)) }
         }
         return devices.sorted()
     }
 
-    /// The hardware id behind a name that may be one, or an ordinary push token; an unknown name stands for itself.
-    func hwid(ofDeviceNamed name: String, application: String) throws(StoreError) -> String {
+    /// The hardware ids behind names that may be such, or ordinary push tokens, each once and in the order given.
+    func hwids(ofDevicesNamed names: [String], application: String) throws(StoreError) -> [String] {
+        var seen: Set<String> = []
+        var hwids: [String] = []
+        for name in names {
+            let hwid = try hwid(ofDeviceNamed: name, application: application)
+            if seen.insert(hwid).inserted { hwids.append(hwid) }
+        }
+        return hwids
+    }
+
+    /// An unknown name stands for itself.
+    private func hwid(ofDeviceNamed name: String, application: String) throws(StoreError) -> String {
         let application = try self.application(application)
         if try find(name, application: application) != nil { return name }
         let byToken = try database.first(
@@ -60,8 +41,27 @@ extension Profiles {
         return byToken ?? name
     }
 
-    /// The hardware ids of those devices that are still registered, in the order given.
-    func hwids(of devices: ArraySlice<Int64>) throws(StoreError) -> [String] {
+    /// The hardware ids of those devices that are still registered.
+    ///
+    /// - Parameter devices: in the order of their numbers.
+    func hwids(of devices: [Int64]) throws(StoreError) -> [String] {
+        guard let first = devices.first, let last = devices.last else { return [] }
+        // One by one is cheaper than to walk past many others.
+        guard last - first < 4 * devices.count else { return try hwids(oneByOne: devices) }
+        var hwids: [String] = []
+        hwids.reserveCapacity(devices.count)
+        var next = 0
+        try database.query(
+            "SELECT id, hwid FROM devices WHERE id BETWEEN ? AND ? AND active = 1", .int(first), .int(last)
+        ) { row in
+            let id = row.int(0)
+            while devices[next] < id { next += 1 }
+            if devices[next] == id { hwids.append(row.text(1)) }
+        }
+        return hwids
+    }
+
+    private func hwids(oneByOne devices: [Int64]) throws(StoreError) -> [String] {
         var hwids: [String] = []
         for device in devices {
             let hwid = try database.first(

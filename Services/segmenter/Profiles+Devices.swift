@@ -3,34 +3,6 @@ import Store
 
 /// What registrations say of a device.
 extension Profiles {
-    /// The number of an application, made when it is first met.
-    func application(_ code: String) throws(StoreError) -> Int64 {
-        if let known = try database.first(
-            "SELECT id FROM applications WHERE code = ?", .text(code), row: { $0.int(0) })
-        {
-            return known
-        }
-        try database.run("INSERT INTO applications (code) VALUES (?)", .text(code))
-        return database.lastInsertedRowID
-    }
-
-    /// The number of a device, made when it is first met.
-    func device(_ hwid: String, application: Int64) throws(StoreError) -> Int64 {
-        if let known = try find(hwid, application: application) { return known }
-        try database.run(
-            """
-            INSERT INTO devices (application, hwid, active, profile_sequence, user_sequence) VALUES (?, ?, 1, 0, 0)
-            """, .int(application), .text(hwid))
-        return database.lastInsertedRowID
-    }
-
-    /// The number of a known device.
-    func find(_ hwid: String, application: Int64) throws(StoreError) -> Int64? {
-        try database.first(
-            "SELECT id FROM devices WHERE application = ? AND hwid = ?", .int(application), .text(hwid)
-        ) { $0.int(0) }
-    }
-
     /// Writes a profile; an absent member leaves what was known.
     ///
     /// A push token is taken from whoever had it.
@@ -42,7 +14,8 @@ extension Profiles {
         }
         try database.run(
             """
-            UPDATE devices SET active = 1, profile_sequence = ?2, push_token = coalesce(?3, push_token),
+            UPDATE devices SET joined = iif(active = 1, joined, ?2), active = 1, profile_sequence = ?2,
+                push_token = coalesce(?3, push_token),
                 device_type = coalesce(?4, device_type), environment = coalesce(?5, environment),
                 os_version = coalesce(?6, os_version), language = coalesce(?7, language),
                 app_version = coalesce(?8, app_version), device_model = coalesce(?9, device_model),

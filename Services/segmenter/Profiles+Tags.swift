@@ -8,70 +8,86 @@ extension Profiles {
         _ changes: [String: TagChange], device: Int64, application: Int64, sequence: Int64
     ) throws(StoreError) {
         for name in changes.keys.sorted() {
-            guard let change = changes[name], try sequence > lastSequence(name, device: device) else {
-                continue
+            guard let change = changes[name] else { continue }
+            let tag = try tag(name, application: application)
+            let last = try lastSequence(tag, device: device)
+            guard sequence > last ?? 0 else { continue }
+            let values = try values(after: change, tag, device: device)
+            if last != nil {
+                try database.run("DELETE FROM tags WHERE tag = ? AND device = ?", .int(tag), .int(device))
             }
-            let values = try values(after: change, name, device: device)
-            try database.run("DELETE FROM tags WHERE device = ? AND name = ?", .int(device), .text(name))
             for (position, (kind, value)) in values.enumerated() {
                 try database.run(
-                    """
-                    INSERT INTO tags (device, name, position, application, kind, value, sequence)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
-                    """, .int(device), .text(name), .int(Int64(position)), .int(application),
-                    .int(kind.rawValue), value, .int(sequence))
+                    "INSERT INTO tags (tag, device, position, kind, value, sequence) VALUES (?, ?, ?, ?, ?, ?)",
+                    .int(tag), .int(device), .int(Int64(position)), .int(kind.rawValue), value,
+                    .int(sequence))
             }
         }
     }
 
-    private func lastSequence(_ name: String, device: Int64) throws(StoreError) -> Int64 {
+    private func lastSequence(_ tag: Int64, device: Int64) throws(StoreError) -> Int64? {
         try database.first(
-            "SELECT sequence FROM tags WHERE device = ? AND name = ? LIMIT 1", .int(device), .text(name)
-        ) { $0.int(0) } ?? 0
+            "SELECT sequence FROM tags WHERE tag = ? AND device = ? LIMIT 1", .int(tag), .int(device)
+        ) { $0.int(0) }
     }
 
     private func values(
-        after change: TagChange, _ name: String, device: Int64
+        after change: TagChange, _ tag: Int64, device: Int64
     ) throws(StoreError) -> [(TagKind, Value)] {
         switch change {
         case .remove: return [(.removed, .null)]
         case .set(let value): return value.rows
         case .increment(let step):
-            return TagValue.sum(try tags(of: device)[name], step).rows
+            var former: TagValue?
+            try database.query(
+                """
+                SELECT kind, value, typeof(value) FROM tags
+                WHERE tag = ? AND device = ? AND kind > 0 ORDER BY position
+                """, .int(tag), .int(device)
+            ) { row throws(StoreError) in former = try TagValue(former, with: row) }
+            return TagValue.sum(former, step).rows
         }
     }
 
     /// The tags that a device has.
+    ///
+    /// Each tag that the application knows is looked up: a column of tags is kept by tag, not by device.
     func tags(of device: Int64) throws(StoreError) -> [String: TagValue] {
         var tags: [String: TagValue] = [:]
         try database.query(
             """
-            SELECT name, kind, value, typeof(value) FROM tags
-            WHERE device = ? AND kind > 0 ORDER BY name, position
-            """, .int(device)
+            SELECT kind, value, typeof(value), name FROM tag_names
+            CROSS JOIN tags ON tag = tag_names.id AND device = ?1
+            WHERE application = ?2 AND kind > 0 ORDER BY tag, position
+            """, .int(device), .int(DeviceNumber.application(ofDevice: device))
         ) { row throws(StoreError) in
-            let name = row.text(0)
-            switch TagKind(rawValue: row.int(1)) {
-            case .string: tags[name] = .string(row.text(2))
-            case .number:
-                tags[name] = row.text(3) == "integer" ? .integer(row.int(2)) : .number(row.double(2))
-            case .boolean: tags[name] = .boolean(row.int(2) != 0)
-            case .list:
-                guard case .list(let members)? = tags[name] else {
-                    tags[name] = .list([row.text(2)])
-                    return
-                }
-                tags[name] = .list(members + [row.text(2)])
-            case .emptyList: tags[name] = .list([])
-            case .removed, nil:
-                throw StoreError(call: "tags", message: "a tag has the unknown kind \(row.int(1))")
-            }
+            let name = row.text(3)
+            tags[name] = try TagValue(tags[name], with: row)
         }
         return tags
     }
 }
 
 extension TagValue {
+    /// Reads `kind, value, typeof(value)` from a row; each further row of a list adds a member to the former value.
+    fileprivate init(_ former: TagValue?, with row: borrowing Row) throws(StoreError) {
+        switch TagKind(rawValue: row.int(0)) {
+        case .string: self = .string(row.text(1))
+        case .number:
+            self =
+                row.text(2) == "integer"
+                ? .integer(row.int(1)) : .number(row.double(1))
+        case .boolean: self = .boolean(row.int(1) != 0)
+        case .list:
+            var members: [String] = []
+            if case .list(let known)? = former { members = known }
+            self = .list(members + [row.text(1)])
+        case .emptyList: self = .list([])
+        case .removed, nil:
+            throw StoreError(call: "tags", message: "a tag has the unknown kind \(row.int(0))")
+        }
+    }
+
     /// The rows that stand for a value.
     var rows: [(TagKind, Value)] {
         switch self {
@@ -81,17 +97,6 @@ extension TagValue {
         case .boolean(let truth): [(.boolean, .int(truth ? 1 : 0))]
         case .list(let members):
             members.isEmpty ? [(.emptyList, .null)] : members.map { (.list, .text($0)) }
-        }
-    }
-
-    /// What a condition compares with.
-    var operand: Value {
-        switch self {
-        case .string(let text): .text(text)
-        case .integer(let number): .int(number)
-        case .number(let number): .double(number)
-        case .boolean(let truth): .int(truth ? 1 : 0)
-        case .list(let members): .text(members.first ?? "")
         }
     }
 

@@ -10,9 +10,15 @@ public import Store
 ///
 /// Keeps profiles, not work: ingest keeps each command until the registry has taken all of it, and sends it again
 /// to a new life, which then makes a new pass. A command that is at work already is ignored when it comes again.
-/// An audience is read at one moment, when the command's turn comes; devices that unregister before their batch is
-/// written are left out, devices that join later get none. At most `snapshotsMax` audiences are held at a time, at
-/// eight bytes a device.
+///
+/// An audience is that of one moment, when the command's turn comes: it is read a little at each turn, over a
+/// connection of its own that sees the profiles as they were then. The reading waits for nobody, and the first batch
+/// goes out as soon as it is full. Devices that unregister before their batch is written are left out; devices that
+/// registered, or came back, after the message was accepted get none, also from a later pass. A tag that changed
+/// between the acceptance and the moment of the pass counts as it is then.
+///
+/// At most `audiencesMax` audiences of filters are held at a time, at one bit a device. A tag that is a list has a
+/// row for each member: a turn that walks along such a column takes longer by so much.
 public struct Segmenter: Core {
     /// `segmenter`.
     public static let service = ServiceName.segmenter
@@ -20,13 +26,18 @@ public struct Segmenter: Core {
     public let windows = Windows()
 
     private var works = Works()
+    private var questions = Questions()
     private let epoch: Int64
     private var nextPass: Int64 = 0
 
-    /// How many audiences are held in memory at a time.
-    static let snapshotsMax = 8
-    /// How many batches one turn writes at most; together they take a few milliseconds.
+    /// How many audiences of filters are held in memory at a time.
+    static let audiencesMax = 16
+    /// How many batches one turn writes at most; together they take two milliseconds.
     static let batchesPerTurnMax = 8
+    /// About how many rows one turn reads; together they take two milliseconds.
+    static let rowsPerTurnMax = 12_000
+    /// About how many rows are read for one audience before it is the turn of the next.
+    static let rowsAtATime = 4_000
 
     /// Makes a segmenter with no work.
     ///
@@ -39,13 +50,13 @@ public struct Segmenter: Core {
     ) throws(StoreError) -> [Effect<Never>] {
         switch input {
         case .started, .lost: []
-        case .message(let message, let sender): try take(message, from: sender, in: store)
-        case .turn(let room): try turn(room, in: store)
+        case .message(let message, let sender): try take(message, from: sender, at: now, in: store)
+        case .turn(let room): try turn(room, at: now, in: store)
         }
     }
 
     private mutating func take(
-        _ message: Message, from sender: Sender, in store: Profiles
+        _ message: Message, from sender: Sender, at now: Moment, in store: Profiles
     ) throws(StoreError) -> [Effect<Never>] {
         switch message {
         case .registration(let registration): return try store.register(registration)
@@ -58,7 +69,7 @@ public struct Segmenter: Core {
         case .busy(let busy):
             guard let pass = busy.pass, works.drop(busy.message, pass) else { return [] }
             return [.send(.busy(Busy(message: busy.message)), to: .service(.ingest))]
-        case .query(let query): return try answer(query, sender, in: store)
+        case .query(let query): return try answer(query, sender, at: now, in: store)
         case .hello, .noted: return []
         default: return [.count(Count("ignored", [("type", message.type.rawValue)]))]
         }
@@ -71,40 +82,52 @@ public struct Segmenter: Core {
         works.add(Work(command: command, pass: Pass(epoch: epoch, number: nextPass)))
     }
 
-    private func answer(_ query: Query, _ sender: Sender, in store: Profiles) throws(StoreError) -> [Effect<
-        Never
-    >] {
-        let content: Answer.Content
+    private mutating func answer(
+        _ query: Query, _ sender: Sender, at now: Moment, in store: Profiles
+    ) throws(StoreError) -> [Effect<Never>] {
         switch query.kind {
         case .tags(let hwid):
             let device = try store.find(hwid, application: try store.application(query.application))
             var tags: [String: TagValue] = [:]
             if let device { tags = try store.tags(of: device) }
-            content = .tags(values: tags)
+            let answer = Answer(id: query.id, content: .tags(values: tags))
+            return [.send(.answer(answer), to: .instance(sender.instance))]
         case .audience(let filter):
-            content = .count(devices: try store.count(matching: filter, application: query.application))
-        case .deliveries, .participants: return [.count(Count("ignored", [("type", "query")]))]
+            guard questions.ask(query, filter, from: sender.instance, at: now) else { break }
+            return []
+        case .deliveries, .participants: break
         }
-        return [.send(.answer(Answer(id: query.id, content: content)), to: .instance(sender.instance))]
+        return [.count(Count("ignored", [("type", "query")]))]
     }
 
-    private mutating func turn(_ room: Room, in store: Profiles) throws(StoreError) -> [Effect<Never>] {
+    private mutating func turn(
+        _ room: Room, at now: Moment, in store: Profiles
+    ) throws(StoreError) -> [Effect<Never>] {
+        let answer = try questions.read(rowsMax: Segmenter.rowsAtATime, at: now, in: store)
+        try works.read(
+            rowsMax: Segmenter.rowsPerTurnMax - (questions.isEmpty ? 0 : Segmenter.rowsAtATime), in: store)
+        return try write(room, in: store) + [answer].compactMap { $0 }
+    }
+
+    private mutating func write(_ room: Room, in store: Profiles) throws(StoreError) -> [Effect<Never>] {
         var room = room
         var effects: [Effect<Never>] = []
         while effects.count < Segmenter.batchesPerTurnMax {
             let next = works.next { room.roomiest(.batches, of: .tokenRegistry, account: $0) != nil }
-            guard let message = next, let work = works[message],
-                let registry = room.roomiest(.batches, of: .tokenRegistry, account: work.command.application)
+            guard let message = next, let application = works[message]?.command.application,
+                let registry = room.roomiest(.batches, of: .tokenRegistry, account: application)
             else { break }
             let batch = try works.write(message, in: store)
-            room.take(1, .batches, at: registry, account: work.command.application)
+            room.take(1, .batches, at: registry, account: application)
             effects.append(.send(.batch(batch), to: .instance(registry)))
         }
         return effects
     }
 
-    /// Nothing waits for a time: batches go on when answers arrive.
-    public func nextTurnMilliseconds(after now: Moment) -> Int64? { nil }
+    /// Reading goes on at once; batches go on when answers arrive.
+    public func nextTurnMilliseconds(after now: Moment) -> Int64? {
+        works.hasReading || !questions.isEmpty ? 0 : nil
+    }
 
     /// How many commands are at work, for the metrics.
     public var waiting: Int { works.count }
@@ -114,7 +137,8 @@ extension Profiles {
     /// Commits a registration; one that came before is answered the same way.
     func register(_ registration: Registration) throws(StoreError) -> [Effect<Never>] {
         let application = try self.application(registration.application)
-        let device = try self.device(registration.device, application: application)
+        let device = try self.device(
+            registration.device, application: application, sequence: registration.sequence)
         switch registration.change {
         case .profile(let profile):
             try write(profile, device: device, application: application, sequence: registration.sequence)

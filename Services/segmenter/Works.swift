@@ -1,38 +1,17 @@
 import Contracts
 import Store
 
-/// One command at work: its audience, and how far its pass is.
-struct Work {
-    let command: Command
-    let pass: Pass
-    /// The audience, once it has been read.
-    var audience: Snapshot?
-    var nextIndex = 0
-    var unanswered: Set<Int> = []
-    var isWritten = false
-
-    /// An audience as it was at one moment.
-    enum Snapshot {
-        /// Numbers of devices whose names are looked up batch by batch.
-        case numbers([Int64], next: Int)
-        /// Hardware ids.
-        case names([String], next: Int)
-        /// The registry knows whom it means.
-        case none
-    }
-
-    init(command: Command, pass: Pass) {
-        self.command = command
-        self.pass = pass
-    }
-}
-
 /// The commands at work, served by turns of their applications.
 struct Works {
     private var works: [Int64: Work] = [:]
     /// For each application, its commands that still have batches to write, in order of arrival.
     private var queues: [String: [Int64]] = [:]
+    /// For each application, its commands for filters that nobody has begun to read.
+    private var unread: [String: [Int64]] = [:]
+    /// The commands whose audiences are being read, the next one first.
+    private var reading: [Int64] = []
     private var lastServed = ""
+    private var lastBegun = ""
 
     var count: Int { works.count }
 
@@ -41,8 +20,10 @@ struct Works {
     func contains(_ message: Int64) -> Bool { works[message] != nil }
 
     mutating func add(_ work: Work) {
-        works[work.command.sequence] = work
-        queues[work.command.application, default: []].append(work.command.sequence)
+        let message = work.command.sequence
+        works[message] = work
+        queues[work.command.application, default: []].append(message)
+        if work.filter != nil { unread[work.command.application, default: []].append(message) }
     }
 
     /// Forgets a command whose pass is over; with a pass given, only if it is at that one.
@@ -50,14 +31,16 @@ struct Works {
     mutating func drop(_ message: Int64, _ pass: Pass?) -> Bool {
         guard let work = works[message], pass == nil || work.pass == pass else { return false }
         works[message] = nil
-        dequeue(work)
+        reading.removeAll { $0 == message }
+        remove(work, from: \.unread)
+        remove(work, from: \.queues)
         return true
     }
 
-    private mutating func dequeue(_ work: Work) {
+    private mutating func remove(_ work: Work, from lines: WritableKeyPath<Works, [String: [Int64]]>) {
         let application = work.command.application
-        queues[application]?.removeAll { $0 == work.command.sequence }
-        if queues[application]?.isEmpty == true { queues[application] = nil }
+        self[keyPath: lines][application]?.removeAll { $0 == work.command.sequence }
+        if self[keyPath: lines][application]?.isEmpty == true { self[keyPath: lines][application] = nil }
     }
 
     /// Counts an answer; a pass whose every batch is taken is over.
@@ -67,12 +50,14 @@ struct Works {
         if let work = works[message], work.isWritten, work.unanswered.isEmpty { works[message] = nil }
     }
 
+    // MARK: Writing
+
     /// The command to write a batch of next: the applications take turns, and so do the commands of each.
     mutating func next(where hasRoom: (String) -> Bool) -> Int64? {
-        let applications = queues.keys.sorted()
-        let start = applications.firstIndex { lastServed < $0 } ?? 0
-        for application in applications[start...] + applications[..<start] where hasRoom(application) {
-            guard let message = queues[application]?.first(where: mayGoOn) else { continue }
+        for application in queues.keys.inTurn(after: lastServed) where hasRoom(application) {
+            guard let message = queues[application]?.first(where: { works[$0]?.canWrite == true }) else {
+                continue
+            }
             lastServed = application
             queues[application]?.removeAll { $0 == message }
             queues[application]?.append(message)
@@ -81,90 +66,79 @@ struct Works {
         return nil
     }
 
-    private func mayGoOn(_ message: Int64) -> Bool {
-        guard let work = works[message], work.audience == nil, needsSnapshot(work.command) else {
-            return true
-        }
-        return works.values.filter { $0.audience != nil && !$0.isWritten }.count < Segmenter.snapshotsMax
-    }
-
-    private func needsSnapshot(_ command: Command) -> Bool {
-        switch command.audience {
-        case .filter, .users: command.kind == .start || command.kind == .update || command.kind == .end
-        case .devices, .activity, .token: false
-        }
-    }
-
     /// Writes the next batch of a command.
     mutating func write(_ message: Int64, in store: Profiles) throws(StoreError) -> Batch {
-        guard var work = works[message] else { preconditionFailure("no such work") }
-        var audience = try snapshot(of: work, in: store)
-        let recipients = try store.nextRecipients(&audience)
-        let batch = Batch(
-            pass: work.pass, index: work.nextIndex, last: audience.isAtEnd, recipients: recipients,
-            command: work.command)
-        work.audience = audience
-        work.unanswered.insert(work.nextIndex)
-        work.nextIndex += 1
-        work.isWritten = batch.last
-        if batch.last {
-            work.audience = nil
-            dequeue(work)
-        }
+        // Taken out, so that the audience is changed in place.
+        guard var work = works.removeValue(forKey: message) else { preconditionFailure("no such work") }
+        let batch = try work.write(in: store)
         works[message] = work
+        if work.isWritten { remove(work, from: \.queues) }
         return batch
     }
-}
 
-/// The audience of a work, read now if it has not been.
-private func snapshot(of work: Work, in store: Profiles) throws(StoreError) -> Work.Snapshot {
-    if let audience = work.audience { return audience }
-    return try store.snapshot(work.command)
-}
+    // MARK: Reading
 
-extension Work.Snapshot {
-    /// Whether every recipient has been written.
-    var isAtEnd: Bool {
-        switch self {
-        case .numbers(let devices, let next): next >= devices.count
-        case .names(let names, let next): next >= names.count
-        case .none: true
-        }
-    }
-}
+    /// Whether there is something to read now.
+    var hasReading: Bool { !reading.isEmpty || nextToBegin != nil }
 
-extension Profiles {
-    /// Reads a command's audience.
-    func snapshot(_ command: Command) throws(StoreError) -> Work.Snapshot {
-        switch command.audience {
-        case .filter(let filter):
-            return .numbers(try devices(matching: filter, application: command.application), next: 0)
-        case .users(let users):
-            return .numbers(try devices(ofUsers: users, application: command.application), next: 0)
-        case .devices(let names):
-            var seen: Set<String> = []
-            var hwids: [String] = []
-            for name in names {
-                let hwid = try hwid(ofDeviceNamed: name, application: command.application)
-                if seen.insert(hwid).inserted { hwids.append(hwid) }
-            }
-            return .names(hwids, next: 0)
-        case .activity, .token: return .none
+    /// Reads on in the audiences of filters, each in its turn.
+    ///
+    /// - Parameter rowsMax: about how many rows may be read.
+    mutating func read(rowsMax: Int, in store: Profiles) throws(StoreError) {
+        var left = rowsMax
+        while left > 0 {
+            if let message = nextToBegin { try begin(message, in: store) }
+            guard let message = reading.first else { return }
+            reading.removeFirst()
+            left -= try read(message, rowsMax: min(left, Segmenter.rowsAtATime), in: store)
         }
     }
 
-    /// The recipients of the next batch.
-    func nextRecipients(_ audience: inout Work.Snapshot) throws(StoreError) -> [String] {
-        switch audience {
-        case .numbers(let devices, let next):
-            let end = min(next + Batch.recipientsMax, devices.count)
-            audience = .numbers(devices, next: end)
-            return try hwids(of: devices[next..<end])
-        case .names(let names, let next):
-            let end = min(next + Batch.recipientsMax, names.count)
-            audience = .names(names, next: end)
-            return Array(names[next..<end])
-        case .none: return []
+    private mutating func begin(_ message: Int64, in store: Profiles) throws(StoreError) {
+        guard var work = works[message], let filter = work.filter else { return }
+        work.audience = .matching(
+            try AudienceReading(
+                filter, application: work.command.application, joinedMax: message,
+                nowMilliseconds: work.command.acceptedAtMilliseconds, in: store))
+        works[message] = work
+        lastBegun = work.command.application
+        remove(work, from: \.unread)
+        reading.append(message)
+    }
+
+    private mutating func read(_ message: Int64, rowsMax: Int, in store: Profiles) throws(StoreError) -> Int {
+        guard var work = works.removeValue(forKey: message), case .matching(var audience)? = work.audience
+        else { return 0 }
+        work.audience = nil
+        let cost = try audience.advance(rowsMax: rowsMax)
+        if audience.isComplete { try audience.end(in: store) } else { reading.append(message) }
+        work.audience = .matching(audience)
+        works[message] = work
+        return cost
+    }
+
+    /// The command whose audience is to be read next.
+    ///
+    /// No application holds more of the audiences than are still free, so that one whose batches nobody takes always
+    /// leaves room.
+    private var nextToBegin: Int64? {
+        guard !unread.isEmpty else { return nil }
+        var held: [String: Int] = [:]
+        for work in works.values where work.audience != nil && work.filter != nil {
+            held[work.command.application, default: 0] += 1
         }
+        let free = Segmenter.audiencesMax - held.values.reduce(0, +)
+        guard free > 0 else { return nil }
+        let application = unread.keys.inTurn(after: lastBegun).first { held[$0, default: 0] < free }
+        return application.flatMap { unread[$0]?.first }
+    }
+}
+
+extension Sequence<String> {
+    /// The names in order, from the one behind that which was served last.
+    fileprivate func inTurn(after last: String) -> [String] {
+        let names = sorted()
+        let start = names.firstIndex { last < $0 } ?? 0
+        return Array(names[start...] + names[..<start])
     }
 }

@@ -25,6 +25,16 @@ extension Database {
         isInTransaction = true
     }
 
+    /// Begins a transaction that only reads: from its first query on it sees the store as it was then.
+    ///
+    /// It takes no lock, but the write-ahead log grows until it ends. It ends by `rollback`.
+    ///
+    /// - Throws: `StoreError` when a transaction is open already.
+    public func beginReading() throws(StoreError) {
+        try run("BEGIN")
+        isInTransaction = true
+    }
+
     /// Commits the transaction; when it returns, the rows are on disk.
     ///
     /// A commit that fails leaves no transaction open and none of its rows in the store.

@@ -118,8 +118,7 @@ import Testing
 
     @Test func `a query counts and reads tags`() throws {
         var bench = try bench()
-        let count = try bench.tell(
-            .query(Query(id: 5, application: "A", kind: .audience(filter: Self.city("Paris")))))
+        let count = try bench.ask(.audience(filter: Self.city("Paris")), id: 5)
         #expect(count == [.answer(Answer(id: 5, content: .count(devices: 2)))])
         let tags = try bench.tell(.query(Query(id: 6, application: "A", kind: .tags(device: "b"))))
         #expect(
