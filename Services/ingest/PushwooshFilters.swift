@@ -117,7 +117,11 @@ struct PushwooshFilters {
         case .oneOf, .noneOf:
             return .tag(name: tag, comparison: comparison, values: try list(operand, counts: 1...1_000))
         case .between:
-            return .tag(name: tag, comparison: .between, values: try list(operand, counts: 2...2))
+            let values = try list(operand, counts: 2...2)
+            guard FilterOperands.areComparable(values) else {
+                throw ObjectReader.wrong(operand, "must be two texts or two numbers", label: "filter")
+            }
+            return .tag(name: tag, comparison: .between, values: values)
         case .equal where operand.kind == .array:
             // A list is a documented operand of EQ: it means any of its members.
             return .tag(name: tag, comparison: .oneOf, values: try list(operand, counts: 1...1_000))

@@ -36,19 +36,22 @@ enum PushwooshTags {
         return .increment(try tagValue(value))
     }
 
-    /// A string, a number, a boolean or a list of strings.
+    /// A string, a number, a boolean or a list of strings and numbers.
     static func tagValue(_ value: JSONValue) throws(Refusal) -> TagValue {
-        if let elements = value.elements {
-            var list: [String] = []
-            for element in elements {
-                guard let text = element.string else {
-                    throw ObjectReader.wrong(element, "must be a string")
-                }
-                list.append(text)
-            }
-            return .list(list)
+        guard let elements = value.elements else { return try scalar(value) }
+        var list: [String] = []
+        for element in elements { list.append(try member(element)) }
+        return .list(list)
+    }
+
+    /// A member of a list; a number is kept as a filter writes it.
+    private static func member(_ value: JSONValue) throws(Refusal) -> String {
+        switch try scalar(value) {
+        case .string(let text): return text
+        case .integer(let number): return String(number)
+        case .number(let number): return String(number)
+        case .boolean, .list: throw ObjectReader.wrong(value, "must be a string or a number")
         }
-        return try scalar(value)
     }
 
     /// A string, a number or a boolean.

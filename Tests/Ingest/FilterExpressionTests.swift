@@ -130,7 +130,13 @@ import Testing
         (#"T("a", NOTSET, 1)"#, "at byte 13: ) is missing after NOTSET"),
         (#"T("a", EQ, [])"#, "at byte 11: must be a value, or a list of at least one"),
         (#"T("a", LTE, [1])"#, "at byte 12: must be one value"),
-        (#"T("a", BETWEEN, [1])"#, "at byte 16: must be a list of two values"),
+        (
+            #"T("a", BETWEEN, [1])"#, "at byte 16: must be a list of two values, both texts or both numbers"
+        ),
+        (
+            #"T("a", BETWEEN, [1, "b"])"#,
+            "at byte 16: must be a list of two values, both texts or both numbers"
+        ),
         (#"T("a", IN, 1)"#, "at byte 11: must be a list of at least one value"),
         (#"T("a", IN, [1 2])"#, "at byte 14: a comma or ] is missing here"),
         (#"T("a", EQ, "x)"#, "at byte 11: the quote is not closed"),

@@ -58,6 +58,25 @@ import Testing
         #expect(try bench.turn().commands.first?.audience == .filter(filter))
     }
 
+    @Test func `seg-same-device-twice: devices beside a filter are refused, the same every time`() throws {
+        let bench = try Bench()
+        #expect(try create(bench, #""name":"f","conditions":[["T","NOTSET"]]"#).code == 200)
+        let target = #""devices":["dev-1","dev-1","dev-2","dev-1"]"#
+        for both in [#"\#(target),"filter":"f""#, #""filter":"f",\#(target)"#] {
+            let reply = try start(bench, both)
+            #expect(reply.code == 210)
+            #expect(
+                reply.statusMessage == """
+                    notifications[0].filter: only one of filter, devices; \
+                    notifications[0].devices: only one of filter, devices
+                    """)
+        }
+        #expect(try bench.turn().isEmpty)
+        #expect(try start(bench, target).code == 200)
+        #expect(
+            try bench.turn().commands.first?.audience == .devices(["dev-1", "dev-1", "dev-2", "dev-1"]))
+    }
+
     @Test func `the operator joins them by all or by any`() throws {
         let bench = try Bench()
         let two = #""conditions":[["T","EQ",1],["T","EQ",2]]"#
@@ -96,6 +115,10 @@ import Testing
         (#""name":"g","conditions":[["T","EQ"]]"#, "conditions[0]: has too few or too many parts"),
         (#""name":"g","conditions":[["T","NOTSET",1]]"#, "conditions[0]: has too few or too many parts"),
         (#""name":"g","conditions":[["T","BETWEEN",[1]]]"#, "conditions[0][2]: must have 2 to 2 elements"),
+        (
+            #""name":"g","conditions":[["T","BETWEEN",["a",1]]]"#,
+            "conditions[0][2]: must be two texts or two numbers"
+        ),
         (#""name":"g","conditions":[["T","IN","a"]]"#, "conditions[0][2]: must be an array"),
         (
             #""name":"g","conditions":[["T","GTE",[1]]]"#,

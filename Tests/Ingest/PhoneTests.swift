@@ -59,6 +59,7 @@ import Testing
         ("1", .set(.integer(1))), ("1.5", .set(.number(1.5))), ("1e3", .set(.integer(1_000))),
         ("99999999999999999999", .set(.number(100_000_000_000_000_000_000))), (#""x""#, .set(.string("x"))),
         ("true", .set(.boolean(true))), (#"["a","b"]"#, .set(.list(["a", "b"]))), ("[]", .set(.list([]))),
+        (#"["a",38,1.50,2e1]"#, .set(.list(["a", "38", "1.5", "20"]))),
         ("null", .remove), (#"{"operation":"increment","value":-2}"#, .increment(.integer(-2))),
         (#"{"operation":"increment","value":0.5}"#, .increment(.number(0.5))),
     ]
@@ -101,7 +102,11 @@ import Testing
         ),
         ("setTags", #""tags":{"a":{"operation":"increment"}}"#, "tags.a.value: missing"),
         ("setTags", #""tags":{"a":{"operation":"increment","value":"1"}}"#, "tags.a.value: must be a number"),
-        ("setTags", #""tags":{"a":[1]}"#, "tags.a[0]: must be a string"),
+        ("setTags", #""tags":{"a":[true]}"#, "tags.a[0]: must be a string or a number"),
+        (
+            "setTags", #""tags":{"a":[["b"]]}"#,
+            "tags.a[0]: must be a string, a finite number or a boolean"
+        ),
         ("setTags", #""tags":{"a":1e999}"#, "tags.a: must be a string, a finite number or a boolean"),
         ("setTags", #""tags":{"":1}"#, #"tags[""]: a tag's name has 1 to 1024 bytes"#),
         ("registerUser", "", "userId: missing"),

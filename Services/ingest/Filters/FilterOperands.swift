@@ -41,6 +41,12 @@ enum FilterOperands {
         }
     }
 
+    /// Whether values can lie on one scale: all are texts, or none is.
+    static func areComparable(_ values: [TagValue]) -> Bool {
+        let texts = values.count { if case .string = $0 { true } else { false } }
+        return texts == 0 || texts == values.count
+    }
+
     private static func spelled(_ values: [TagValue]) -> [TagValue] {
         var all = values
         for value in values {

@@ -71,7 +71,8 @@ struct FilterTerm {
         let fault = FilterFault(offset: offset, problem: FilterTerm.need(comparison))
         switch comparison {
         case .oneOf, .noneOf: guard isList, !values.isEmpty else { throw fault }
-        case .between: guard isList, values.count == 2 else { throw fault }
+        case .between:
+            guard isList, values.count == 2, FilterOperands.areComparable(values) else { throw fault }
         // A list is a documented operand of EQ: it means any of its members.
         case .equal: guard !values.isEmpty else { throw fault }
         case .notEqual, .lessOrEqual, .greaterOrEqual, .notSet: guard !isList else { throw fault }
@@ -82,7 +83,7 @@ struct FilterTerm {
     private static func need(_ comparison: Filter.Comparison) -> String {
         switch comparison {
         case .oneOf, .noneOf: "must be a list of at least one value"
-        case .between: "must be a list of two values"
+        case .between: "must be a list of two values, both texts or both numbers"
         case .equal: "must be a value, or a list of at least one"
         case .notEqual, .lessOrEqual, .greaterOrEqual, .notSet: "must be one value"
         }
