@@ -29,7 +29,7 @@ final class Fleet {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         self.runDirectory = runDirectory ?? directory.path + "/run"
         self.dataDirectory = dataDirectory ?? directory.path + "/data"
-        ports = try (0..<3).map { _ in try Fleet.freePort() }
+        ports = try (0..<4).map { _ in try Fleet.freePort() }
         try FileManager.default.createDirectory(
             atPath: self.dataDirectory, withIntermediateDirectories: true)
         try PrivateFile.write(try ProviderKey.generate().privatePEM(), to: directory.path + "/key.p8")
@@ -57,7 +57,7 @@ final class Fleet {
         """
         {"runDirectory":"\(runDirectory)","dataDirectory":"\(dataDirectory)","delivery":\(delivery),\
         "http":{"listen":"127.0.0.1:\(ports[0])"},"log":{"level":"debug"},\
-        "apns":{"production":"https://127.0.0.1:\(ports[1])","sandbox":"https://127.0.0.1:\(ports[1])",\
+        "apns":{"production":"https://127.0.0.1:\(ports[1])","sandbox":"https://127.0.0.1:\(ports[3])",\
         "caFile":"\(certificateFile)"},"applications":[{"code":"AAAAA-00001","bundleId":"com.example.orders",\
         "firebaseProject":"demo","apiTokens":["k-test"],"deviceTokens":["d-test"],\
         "keys":[{"teamId":"TEAM123456","keyId":"KEY1234567","file":"\(directory.path)/key.p8"}]}]}
@@ -77,7 +77,8 @@ final class Fleet {
         try launch(
             Fleet.simulator,
             [
-                "--listen", "127.0.0.1:\(ports[1])", "--control", "127.0.0.1:\(ports[2])", "--any-key",
+                "--listen", "127.0.0.1:\(ports[1])", "--sandbox-listen", "127.0.0.1:\(ports[3])",
+                "--control", "127.0.0.1:\(ports[2])", "--any-key",
                 "--certificate-out", certificateFile, "--ingest", "http://127.0.0.1:\(ports[0])",
             ] + options)
         try wait(for: "the simulator") { (try? self.control("GET", "/healthz")) != nil }
