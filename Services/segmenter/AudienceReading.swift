@@ -64,6 +64,7 @@ struct AudienceReading {
     ///
     /// - Parameter rowsMax: about how many rows may be read; in memory it reads to the end.
     /// - Returns: about how many have been read.
+    /// - Throws: `StoreError` if the store fails.
     mutating func advance(rowsMax: Int) throws(StoreError) -> Int {
         var cost = 0
         while !isComplete, reader == nil || cost < rowsMax { cost += try step() }

@@ -7,7 +7,7 @@ import Store
 /// comparisons along the tag's column.
 struct ConditionReader {
     /// How many devices count as few.
-    static let fewMax = 4_096
+    static let fewMax = 2_048
     /// How many devices of one condition are held at once before all else counts as many.
     static let heldMax = 65_536
     /// How many values are asked for the next device that has one of them.

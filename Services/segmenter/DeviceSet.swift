@@ -40,7 +40,7 @@ struct DeviceSet {
 /// A stretch of device numbers, with a bit for each device that is meant.
 struct DeviceStretch {
     /// How many numbers a stretch has.
-    static let width: Int64 = 8_192
+    static let width: Int64 = 4_096
 
     /// Its first number, counted from the application's base a multiple of 64.
     let start: Int64

@@ -41,9 +41,7 @@ extension Profiles {
         return byToken ?? name
     }
 
-    /// The hardware ids of those devices that are still registered.
-    ///
-    /// - Parameter devices: in the order of their numbers.
+    /// The hardware ids of those devices, given in the order of their numbers, that are still registered.
     func hwids(of devices: [Int64]) throws(StoreError) -> [String] {
         guard let first = devices.first, let last = devices.last else { return [] }
         // One by one is cheaper than to walk past many others.

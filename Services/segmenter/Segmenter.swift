@@ -34,10 +34,10 @@ public struct Segmenter: Core {
     static let audiencesMax = 16
     /// How many batches one turn writes at most; together they take two milliseconds.
     static let batchesPerTurnMax = 8
-    /// About how many rows one turn reads; together they take two milliseconds.
-    static let rowsPerTurnMax = 12_000
+    /// About how many rows one turn reads; together they take a millisecond, as does a stretch read to its end.
+    static let rowsPerTurnMax = 3_000
     /// About how many rows are read for one audience before it is the turn of the next.
-    static let rowsAtATime = 4_000
+    static let rowsAtATime = 2_000
 
     /// Makes a segmenter with no work.
     ///

@@ -81,9 +81,7 @@ struct Works {
     /// Whether there is something to read now.
     var hasReading: Bool { !reading.isEmpty || nextToBegin != nil }
 
-    /// Reads on in the audiences of filters, each in its turn.
-    ///
-    /// - Parameter rowsMax: about how many rows may be read.
+    /// Reads on in the audiences of filters, each in its turn, about so many rows.
     mutating func read(rowsMax: Int, in store: Profiles) throws(StoreError) {
         var left = rowsMax
         while left > 0 {

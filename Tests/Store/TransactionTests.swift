@@ -36,6 +36,21 @@ import Testing
         #expect(try database.all("SELECT k FROM t") { $0.int(0) } == [2])
     }
 
+    @Test func `a reading sees one moment and takes no lock from who writes`() throws {
+        let folder = try Folder()
+        let writer = try Database(.file(folder.file("store")))
+        try writer.run("CREATE TABLE t(k INTEGER PRIMARY KEY, v)")
+        try writer.begin()
+        let reader = try Database(.file(folder.file("store")))
+        try reader.beginReading()
+        #expect(try reader.count() == 0)
+        try writer.run("INSERT INTO t VALUES(1, 1)")
+        try writer.commit()
+        #expect(try reader.count() == 0)
+        try reader.rollback()
+        #expect(try reader.count() == 1 && !reader.isInTransaction)
+    }
+
     @Test func `a second begin is refused and the first goes on`() throws {
         let database = try table()
         try database.begin()
