@@ -126,6 +126,7 @@ import Testing
         try bench.register("z", .profile(Profile()), application: "B")
         _ = try bench.tell(.command(bench.command(.filter(.everyone))))
         _ = try bench.tell(.command(bench.command(.filter(.everyone), application: "B")))
+        while bench.isReading { _ = try bench.turn(windows: Windows(batches: 0)) }
         let order = try bench.turn(windows: Windows(batches: 8)).map(\.command.application)
         #expect(order.prefix(2) == ["A", "B"])
     }
