@@ -16,12 +16,7 @@ struct HTTPCrowdTests {
         let pair = try pair(connectionsMax: 2)
         let port = try #require(pair.server.port)
         var now = MonotonicClock.nowMilliseconds()
-        var open: [RawConnection] = []
-        for count in 1...2 {
-            open.append(try RawConnection(port: port))
-            turn(pair.server, now) { pair.server.connectionCount == count }
-            now += 200
-        }
+        let open = try fill(pair, apart: 200, &now)
         let third = try RawConnection(port: port)
         third.write(Self.request)
         turn(pair.server, now, third) { third.statuses() == ["200"] }
@@ -34,13 +29,7 @@ struct HTTPCrowdTests {
         let pair = try pair(connectionsMax: 2)
         let port = try #require(pair.server.port)
         var now = MonotonicClock.nowMilliseconds()
-        var open: [RawConnection] = []
-        for count in 1...2 {
-            open.append(try RawConnection(port: port))
-            open[count - 1].write("GET / HT")
-            turn(pair.server, now) { pair.server.connectionCount == count }
-            now += 1_100
-        }
+        let open = try fill(pair, writing: "GET / HT", apart: 1_100, &now)
         let third = try RawConnection(port: port)
         third.write(Self.request)
         turn(pair.server, now, third) { third.statuses() == ["200"] }
@@ -97,6 +86,21 @@ struct HTTPCrowdTests {
 }
 
 extension HTTPCrowdTests {
+    /// Opens two connections, one after the other.
+    private func fill(_ pair: Pair, writing text: String = "", apart milliseconds: Int64, _ now: inout Int64)
+        throws -> [RawConnection]
+    {
+        var open: [RawConnection] = []
+        for count in 1...2 {
+            let connection = try RawConnection(port: try #require(pair.server.port))
+            open.append(connection)
+            connection.write(text)
+            turn(pair.server, now) { pair.server.connectionCount == count }
+            now += milliseconds
+        }
+        return open
+    }
+
     /// Runs a server at an instant, and clients, until the condition holds.
     private func turn(
         _ server: HTTPServer, _ now: Int64, _ clients: RawConnection..., until condition: () -> Bool
