@@ -87,7 +87,8 @@ let package = Package(
         tests("Arguments", "Arguments"),
         tests("HTTP2", "HTTP2", "Crypto"),
         tests("Service", "Service", "Contracts", "Bus", "Store", "JSON", "Telemetry", "Web", "Crypto"),
-        tests("Ingest", "ingest", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
+        tests(
+            "Ingest", "ingest", "Bus", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
         tests("Segmenter", "segmenter", "Contracts", "Service", "Store"),
         tests("TokenRegistry", "token-registry", "Contracts", "Service", "Store"),
         tests("RateLimiter", "rate-limiter", "Contracts", "Service"),

@@ -21,7 +21,7 @@ extension Ingest {
         var accepted: [Accepted] = []
         var refusal: Refusal?
         // One by one, since each changes what may be said of the next: two starts of one id, for example.
-        try journal.together { () throws(StoreError) in
+        try journal.together(undoable: drafts.count > 1) { () throws(StoreError) in
             for draft in drafts {
                 switch try accept(draft, door, at: now, in: journal) {
                 case .success(let one): accepted.append(one)
@@ -78,7 +78,7 @@ extension Ingest {
             filter = try journal.filter(code: code, application: application, today: today)
         }
         guard let filter else {
-            return .failure(Refusal(draft.fields.target, "there is no such filter", label: "filter"))
+            return .failure(Refusal(draft.fields.target.text, "there is no such filter", label: "filter"))
         }
         return .success(.filter(filter))
     }

@@ -41,12 +41,12 @@ struct Draft {
         case filterCode(String)
     }
 
-    /// Paths for errors.
+    /// Members to name in errors.
     struct Fields {
         /// What names the activity.
-        var activity: String
+        var activity: FieldName
         /// What names the audience.
-        var target = ""
+        var target = FieldName.text("")
     }
 }
 
@@ -54,21 +54,23 @@ extension Draft {
     /// Gives a start the alert it needs: one made of title and body if the caller sent none.
     ///
     /// A start without an alert is not shown (Apple says that it is required).
-    mutating func completeAlert(title: String?, body: String?, field: String) throws(Refusal) {
+    mutating func completeAlert(title: String?, body: String?, field: FieldName) throws(Refusal) {
         guard notification.event == .start, payload.alert.isEmpty else { return }
         guard title != nil || body != nil else {
             throw Refusal(
-                field, "missing; a start needs an alert, or a title or content to make it of", label: "alert")
+                field.text, "missing; a start needs an alert, or a title or content to make it of",
+                label: "alert")
         }
         payload.alert = DefaultAlert.bytes(title: title, body: body)
     }
 
     /// Refuses what APNs would refuse for its size.
-    func checkSize(field: String) throws(Refusal) {
+    func checkSize(_ object: ObjectReader) throws(Refusal) {
         let size = PayloadSize.of(notification, payload)
         guard size <= PayloadSize.bytesMax else {
             throw Refusal(
-                field, "the APNs body would have \(size) bytes, more than \(PayloadSize.bytesMax)",
+                ObjectReader.name(object.value.path),
+                "the APNs body would have \(size) bytes, more than \(PayloadSize.bytesMax)",
                 label: "size")
         }
     }

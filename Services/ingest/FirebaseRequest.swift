@@ -76,17 +76,16 @@ struct FirebaseMessage {
             priority: headers.priority ?? 10, expirationSeconds: expiration)
         notification.collapseID = headers.collapseID
         notification.apnsID = headers.id
-        let field = apns.name(of: "live_activity_token")
         var draft = Draft(
             activity: ActivityName(
                 application: application.code, space: push.event == .start ? .startToken : .token, name: token
             ),
             target: .audience(.token(token)), notification: notification, payload: push.payload,
             digest: push.event == .start ? SHA256.digest(message.value.bytes) : [],
-            fields: Draft.Fields(activity: field))
+            fields: Draft.Fields(activity: .member(apns, "live_activity_token")))
         let words = try alertWords()
-        try draft.completeAlert(title: words.title, body: words.body, field: push.members.name(of: "alert"))
-        try draft.checkSize(field: ObjectReader.name(push.members.value.path))
+        try draft.completeAlert(title: words.title, body: words.body, field: .member(push.members, "alert"))
+        try draft.checkSize(push.members)
         return draft
     }
 
@@ -117,12 +116,14 @@ struct FirebaseMessage {
         return try DeviceToken.read(value, field: apns.name(of: "live_activity_token"))
     }
 
+    private static let dialect = PayloadDialect(events: ActivityEvent.allCases)
+
     private func push(_ apns: ObjectReader) throws(Refusal) -> CheckedPush {
         let payload = try ObjectReader(try apns.required("payload"))
         let aps = try ObjectReader(try payload.required("aps"))
         // The event first: clients that put the members beside `aps` learn where it belongs.
         let push = try CheckedPush(
-            aps, PayloadDialect(events: ActivityEvent.allCases), nowSeconds: nowSeconds)
+            aps, Self.dialect, nowSeconds: nowSeconds)
         try payload.refuseUnknown(known: ["aps"])
         return push
     }

@@ -21,9 +21,16 @@ struct HTTPCall: Sendable, Equatable {
         var value: String
     }
 
-    /// The value of the first header field of a name, whatever its case.
+    /// The value of the first header field of a name, given in lower case, whatever the case that it was sent in.
     func header(_ name: String) -> String? {
-        headers.first { $0.name.lowercased() == name }?.value
+        headers.first { HTTPCall.isSame($0.name.utf8, name.utf8) }?.value
+    }
+
+    private static func isSame(_ sent: String.UTF8View, _ name: String.UTF8View) -> Bool {
+        sent.count == name.count
+            && zip(sent, name).allSatisfy {
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 == $1 : $0 == $1
+            }
     }
 }
 

@@ -9,6 +9,8 @@ import Web
 /// A request whose transaction fails is answered 503; nothing of it is stored then.
 struct IngestAdapter: Adapter {
     private let server: HTTPServer
+    /// What it has begun with.
+    private let http: Configuration.HTTP
     private let inbox: Inbox
     private let disk: DiskWatch?
     private let metrics: WaitingGauges
@@ -25,7 +27,8 @@ struct IngestAdapter: Adapter {
     ///
     /// - Throws: `ServiceFailure` if the address, the certificate or its key does not serve.
     init(_ context: ServiceContext) throws {
-        let http = context.configuration.http
+        http = context.configuration.http
+        let settings = DoorSettings(context)
         let inbox = Inbox()
         self.inbox = inbox
         metrics = WaitingGauges(context.metrics)
@@ -33,26 +36,14 @@ struct IngestAdapter: Adapter {
         disk = context.isAlone ? nil : DiskWatch(directory: context.configuration.dataDirectory)
         do {
             server = try HTTPServer(
-                try HTTPAddress(parsing: http.listen), identity: try IngestAdapter.identity(http)
+                try HTTPAddress(parsing: http.listen), limits: settings.limits(),
+                identity: try settings.identity()
             ) { request, exchange in inbox.take(request, exchange) }
         } catch let error as HTTPServerError {
             throw ServiceFailure(
                 error.reason == .inUse ? .temporary : .configuration, "http", error.description)
         }
         context.logger.info("listening", ["address": port.map { "\(http.listen) (\($0))" } ?? http.listen])
-    }
-
-    private static func identity(_ http: Configuration.HTTP) throws(ServiceFailure) -> TLSIdentity? {
-        guard let certificate = http.certificateFile, let key = http.keyFile else { return nil }
-        return TLSIdentity(certificatePEM: try read(certificate), keyPEM: try read(key))
-    }
-
-    private static func read(_ path: String) throws(ServiceFailure) -> String {
-        do {
-            return try String(contentsOfFile: path, encoding: .utf8)
-        } catch {
-            throw ServiceFailure(.configuration, "http", "cannot read \(path)")
-        }
     }
 
     /// The port that the server listens on; nil for a Unix socket.
@@ -104,7 +95,10 @@ struct IngestAdapter: Adapter {
         }
     }
 
-    func reload(_ context: ServiceContext) throws { try SignInAccounts.check(context.configuration) }
+    func reload(_ context: ServiceContext) throws {
+        try SignInAccounts.check(context.configuration)
+        DoorSettings(context).apply(to: server, before: http)
+    }
 
     mutating func drain() { server.quiesce() }
 

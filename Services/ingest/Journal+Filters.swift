@@ -18,7 +18,8 @@ extension Journal {
             """
             INSERT INTO filters (application, name, code, expression, expiresOn) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (application, name) DO NOTHING
-            """, .text(application), .text(definition.name), .text(code), .text(try text(definition.filter)),
+            """, .text(application), .text(definition.name), .text(code),
+            .text(try encoded(definition.filter)),
             Value(definition.expiresOn))
         return database.changes > 0 ? code : nil
     }

@@ -49,7 +49,7 @@ extension Journal {
         try database.run(
             "INSERT INTO registrations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             .int(registration.sequence), .text(registration.application), .text(registration.device),
-            .text(try text(registration.change)), .int(registration.acceptedAtMilliseconds),
+            .text(try encoded(registration.change)), .int(registration.acceptedAtMilliseconds),
             Value(head.activity), Value(head.token), .int(head.receivers.reduce(0) { $0 | $1.pendingBit }))
     }
 

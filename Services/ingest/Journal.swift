@@ -1,3 +1,4 @@
+import Contracts
 import Crypto
 import FoundationEssentials
 import Service
@@ -14,6 +15,9 @@ final class Journal: TransactionalStore {
     let tokenSecret: [UInt8]
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
+    private var activityAudience: String?
+    /// The last sequence that was given out in the open transaction, stored by its commit; nil if none was.
+    private var lastSequence: Int64?
 
     /// Opens the journal.
     ///
@@ -40,31 +44,69 @@ final class Journal: TransactionalStore {
         }
     }
 
-    func begin() throws(StoreError) { try database.begin() }
-    func commit() throws(StoreError) { try database.commit() }
-    func rollback() throws(StoreError) { try database.rollback() }
+    func begin() throws(StoreError) {
+        lastSequence = nil
+        try database.begin()
+    }
 
-    /// Gives out the next sequence.
+    func commit() throws(StoreError) {
+        if let lastSequence {
+            try database.run("UPDATE meta SET number = ? WHERE name = 'sequence'", .int(lastSequence))
+        }
+        try database.commit()
+    }
+
+    func rollback() throws(StoreError) {
+        lastSequence = nil
+        try database.rollback()
+    }
+
+    /// Gives out the next sequence of the open transaction.
     func nextSequence() throws(StoreError) -> Int64 {
-        let next = try database.first(
-            "UPDATE meta SET number = number + 1 WHERE name = 'sequence' RETURNING number"
-        ) { $0.int(0) }
-        guard let next else { throw StoreError(call: "sequence", message: "the journal has no sequence") }
-        return next
+        let last: Int64
+        if let lastSequence { last = lastSequence } else { last = try storedSequence() }
+        lastSequence = last + 1
+        return last + 1
+    }
+
+    private func storedSequence() throws(StoreError) -> Int64 {
+        let stored = try database.first("SELECT number FROM meta WHERE name = 'sequence'") { $0.int(0) }
+        guard let stored else { throw StoreError(call: "sequence", message: "the journal has no sequence") }
+        return stored
     }
 
     /// Does several things of which a refusal takes back all.
     ///
-    /// - Parameter body: says whether what it did is to stay.
+    /// - Parameters:
+    ///   - undoable: whether there may be something to take back; false spares two statements.
+    ///   - body: says whether what it did is to stay.
     /// - Throws: what the body throws; the caller then rolls back the whole transaction.
-    func together(_ body: () throws(StoreError) -> Bool) throws(StoreError) {
+    func together(undoable: Bool, _ body: () throws(StoreError) -> Bool) throws(StoreError) {
+        guard undoable else {
+            _ = try body()
+            return
+        }
+        let former = lastSequence
         try database.run("SAVEPOINT together")
-        if !(try body()) { try database.run("ROLLBACK TO together") }
+        if !(try body()) {
+            try database.run("ROLLBACK TO together")
+            lastSequence = former
+        }
         try database.run("RELEASE together")
     }
 
+    /// An audience as the text of a column.
+    func text(_ audience: Audience) throws(StoreError) -> String {
+        guard audience == .activity else { return try encoded(audience) }
+        // That of most updates: it need not be written anew for each.
+        if let activityAudience { return activityAudience }
+        let text = try encoded(audience)
+        activityAudience = text
+        return text
+    }
+
     /// One value of the contracts as the text of a column.
-    func text(_ value: some Encodable) throws(StoreError) -> String {
+    func encoded(_ value: some Encodable) throws(StoreError) -> String {
         do {
             return String(decoding: try encoder.encode(value), as: UTF8.self)
         } catch {

@@ -10,6 +10,8 @@ struct MessageCode: Sendable {
 
     private let secret: [UInt8]
     private static let rounds: [UInt8] = [0, 1, 2, 3]
+    private static let textBytes = 22
+    private static let digits = Array("0123456789ABCDEF".utf8)
 
     /// Takes the store's secret.
     init(secret: [UInt8]) {
@@ -20,8 +22,14 @@ struct MessageCode: Sendable {
     func code(_ sequence: Int64) -> String {
         var (left, right) = MessageCode.halves(UInt64(bitPattern: sequence))
         for round in MessageCode.rounds { (left, right) = (right, left ^ mix(round, right)) }
-        return [MessageCode.hex(check(left, right), 4), MessageCode.hex(left, 8), MessageCode.hex(right, 8)]
-            .joined(separator: "-")
+        var text: [UInt8] = []
+        text.reserveCapacity(MessageCode.textBytes)
+        MessageCode.append(check(left, right), digits: 4, to: &text)
+        text.append(UInt8(ascii: "-"))
+        MessageCode.append(left, digits: 8, to: &text)
+        text.append(UInt8(ascii: "-"))
+        MessageCode.append(right, digits: 8, to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The sequence of a code; nil for what is none of ours.
@@ -36,26 +44,28 @@ struct MessageCode: Sendable {
         return sequence > 0 ? sequence : nil
     }
 
-    private func mix(_ round: UInt8, _ half: UInt32) -> UInt32 { keyed([round], half) }
+    private func mix(_ round: UInt8, _ half: UInt32) -> UInt32 { keyed(round, half) }
 
     private func check(_ left: UInt32, _ right: UInt32) -> UInt32 {
-        keyed([UInt8(ascii: "c")] + MessageCode.bytes(left), right) >> 16
+        keyed(UInt8(ascii: "c"), left, right) >> 16
     }
 
-    private func keyed(_ prefix: [UInt8], _ half: UInt32) -> UInt32 {
-        SHA256.digest(secret + prefix + MessageCode.bytes(half)).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    private static func bytes(_ half: UInt32) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: half >> $0) }
+    private func keyed(_ purpose: UInt8, _ halves: UInt32...) -> UInt32 {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(secret.count + 9)
+        bytes += secret
+        bytes.append(purpose)
+        for half in halves {
+            for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: half >> UInt32(shift))) }
+        }
+        return SHA256.digest(bytes).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     private static func halves(_ value: UInt64) -> (UInt32, UInt32) {
         (UInt32(truncatingIfNeeded: value >> 32), UInt32(truncatingIfNeeded: value))
     }
 
-    private static func hex(_ value: UInt32, _ digits: Int) -> String {
-        let text = String(value, radix: 16, uppercase: true)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    private static func append(_ value: UInt32, digits count: UInt32, to text: inout [UInt8]) {
+        for place in (0..<count).reversed() { text.append(digits[Int(value >> (place * 4) & 0xF)]) }
     }
 }

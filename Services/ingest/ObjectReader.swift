@@ -91,6 +91,21 @@ struct ObjectReader {
     }
 }
 
+/// What an error names; its path is worked out only when there is one.
+enum FieldName {
+    /// A path.
+    case text(String)
+    /// A member of an object, also one that is missing.
+    case member(ObjectReader, String)
+
+    var text: String {
+        switch self {
+        case .text(let text): text
+        case .member(let object, let name): object.name(of: name)
+        }
+    }
+}
+
 /// Strings with limits.
 enum Texts {
     /// The longest identifier or name, in bytes of UTF-8.
@@ -103,7 +118,7 @@ enum Texts {
         guard text.utf8.count <= bytesMax else {
             throw ObjectReader.wrong(value, "must have at most \(bytesMax) bytes", label: "value")
         }
-        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+        guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw ObjectReader.wrong(value, "must not hold control characters", label: "value")
         }
         return text

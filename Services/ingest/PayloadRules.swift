@@ -61,15 +61,32 @@ struct PayloadRule: Sendable {
 }
 
 /// What differs between the doors when they read a push.
-struct PayloadDialect {
+struct PayloadDialect: Sendable {
     /// The events that the call takes.
-    var events: [ActivityEvent]
+    let events: [ActivityEvent]
     /// The event of a push that names none; nil where it must.
-    var eventDefault: ActivityEvent?
+    let eventDefault: ActivityEvent?
     /// Members that this door's own document requires although Apple does not.
-    var alsoRequired: Set<String> = []
-    /// Members of this door beside those of the table.
-    var also: Set<String> = []
+    let alsoRequired: Set<String>
+    /// Every member that a push may hold at this door.
+    let known: Set<String>
+
+    /// Describes a door; `also` are its members beside those of the table.
+    init(
+        events: [ActivityEvent], eventDefault: ActivityEvent? = nil, alsoRequired: Set<String> = [],
+        also: Set<String> = []
+    ) {
+        self.events = events
+        self.eventDefault = eventDefault
+        self.alsoRequired = alsoRequired
+        known = Set(PayloadRule.table.map(\.name)).union(also).union(["event"])
+    }
+
+    /// What is said of an event that the door does not take.
+    var eventProblem: String {
+        let accepted = events.map { JSONText.quote($0.rawValue) }.joined(separator: ", ")
+        return "must be \(events.count == 1 ? accepted : "one of \(accepted)")"
+    }
 }
 
 /// A push that has been checked against the table.
@@ -85,21 +102,18 @@ struct CheckedPush {
         for rule in PayloadRule.table {
             try CheckedPush.check(rule, members, event, dialect, nowSeconds)
         }
-        try members.refuseUnknown(
-            known: Set(PayloadRule.table.map(\.name)).union(dialect.also).union(["event"]))
+        try members.refuseUnknown(known: dialect.known)
     }
 
     private static func event(_ members: ObjectReader, _ dialect: PayloadDialect) throws(Refusal)
         -> ActivityEvent
     {
-        let accepted = dialect.events.map { JSONText.quote($0.rawValue) }.joined(separator: ", ")
-        let problem = "must be \(dialect.events.count == 1 ? accepted : "one of \(accepted)")"
         guard let value = members.value["event"] else {
             if let event = dialect.eventDefault { return event }
-            throw members.wrong("event", "missing; it \(problem)", label: "event")
+            throw members.wrong("event", "missing; it \(dialect.eventProblem)", label: "event")
         }
         guard let text = value.string, let event = dialect.events.first(where: { $0.rawValue == text }) else {
-            throw members.wrong("event", problem, label: "event")
+            throw members.wrong("event", dialect.eventProblem, label: "event")
         }
         return event
     }

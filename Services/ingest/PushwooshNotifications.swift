@@ -48,13 +48,12 @@ struct PushwooshNotifications {
         if notification.value["live_activity_id"] != nil {
             _ = try notification.requiredText("live_activity_id")
         }
-        let field = notification.name(of: PushwooshNotifications.tokens)
         let general = try draft(notification, "")
         return try tokens(value).map { token in
             var draft = general
             draft.activity = ActivityName(application: application.code, space: .token, name: token)
             draft.target = .audience(.token(token))
-            draft.fields.activity = field
+            draft.fields.activity = .member(notification, PushwooshNotifications.tokens)
             return draft
         }
     }
@@ -100,25 +99,33 @@ struct PushwooshNotifications {
                 expirationSeconds: Draft.expirationSeconds(push, application.delivery, nowSeconds: nowSeconds)
             ),
             payload: push.payload, digest: starts ? SHA256.digest(notification.value.bytes) : [],
-            fields: Draft.Fields(activity: notification.name(of: "live_activity_id")))
+            fields: Draft.Fields(activity: .member(notification, "live_activity_id")))
         if starts { try completeStart(&draft, notification, push, subtitle: subtitle) }
-        try draft.checkSize(field: ObjectReader.name(members.value.path))
+        try draft.checkSize(members)
         return draft
     }
 
     private var dialect: PayloadDialect {
-        starts
-            ? PayloadDialect(events: [.start], eventDefault: .start, also: ["title"])
-            : PayloadDialect(events: [.update, .end], alsoRequired: ["content-state"], also: ["title"])
+        starts ? PushwooshNotifications.startDialect : PushwooshNotifications.changeDialect
     }
 
+    private static let startDialect = PayloadDialect(
+        events: [.start], eventDefault: .start, also: ["title"])
+    private static let changeDialect = PayloadDialect(
+        events: [.update, .end], alsoRequired: ["content-state"], also: ["title"])
+
     private func refuseUnknown(_ notification: ObjectReader) throws(Refusal) {
-        let targets: Set<String> = ["filter", "filter_code", "devices", "users"]
-        let onStart: Set<String> = targets.union(["content", "title"])
         try notification.refuseUnknown(
-            known: Set(["live_activity", "ios_live_activity", "live_activity_id"]).union(
-                starts ? onStart : [PushwooshNotifications.tokens]))
+            known: starts ? PushwooshNotifications.startMembers : PushwooshNotifications.changeMembers)
     }
+
+    private static let changeMembers: Set = [
+        "live_activity", "ios_live_activity", "live_activity_id", tokens,
+    ]
+    private static let startMembers: Set = [
+        "live_activity", "ios_live_activity", "live_activity_id", "filter", "filter_code", "devices", "users",
+        "content", "title",
+    ]
 
     private func completeStart(
         _ draft: inout Draft, _ notification: ObjectReader, _ push: CheckedPush, subtitle: String?
@@ -130,7 +137,7 @@ struct PushwooshNotifications {
             draft.payload.attributes = PushwooshAttributes.bytes(attributes, activity: draft.activity.name)
         }
         try draft.completeAlert(
-            title: title ?? subtitle, body: content, field: notification.name(of: "content"))
+            title: title ?? subtitle, body: content, field: .member(notification, "content"))
         guard let content else { return }
         let fallback = Notification.Fallback(title: title ?? subtitle, body: content)
         guard PayloadSize.of(fallback) <= PayloadSize.bytesMax else {
@@ -146,7 +153,7 @@ struct PushwooshNotifications {
     ///
     /// `users` beside `devices` is documented: the devices are ignored then. Any other pair is refused, and so is a
     /// start for nobody in particular, which must never become one for everybody.
-    private func target(_ notification: ObjectReader) throws(Refusal) -> (Draft.Target, String) {
+    private func target(_ notification: ObjectReader) throws(Refusal) -> (Draft.Target, FieldName) {
         var given = ["filter", "filter_code", "devices", "users"].filter { notification.value[$0] != nil }
         if given.contains("users") {
             if let devices = notification.value["devices"] { _ = try list(devices, optional: true) }
@@ -173,7 +180,7 @@ struct PushwooshNotifications {
             case "devices": .audience(.devices(try list(value)))
             default: .audience(.users(try list(value)))
             }
-        return (target, notification.name(of: member))
+        return (target, .member(notification, member))
     }
 
     private func list(_ value: JSONValue, optional: Bool = false) throws(Refusal) -> [String] {

@@ -72,7 +72,7 @@ extension Ingest {
             return .same(run.number)
         }
         return .refused(
-            Refusal(draft.fields.activity, RunState.running.problem, label: "activity"))
+            Refusal(draft.fields.activity.text, RunState.running.problem, label: "activity"))
     }
 
     private func decideChange(_ draft: Draft, at now: Moment, in journal: Journal) throws(StoreError)
@@ -80,11 +80,11 @@ extension Ingest {
     {
         guard let run = try journal.newestRun(draft.activity) else {
             return .refused(
-                Refusal(draft.fields.activity, "no activity of this id is running", label: "activity"))
+                Refusal(draft.fields.activity.text, "no activity of this id is running", label: "activity"))
         }
         let state = run.state(access, nowMilliseconds: now.wall)
         guard state == .running else {
-            return .refused(Refusal(draft.fields.activity, state.problem, label: "activity"))
+            return .refused(Refusal(draft.fields.activity.text, state.problem, label: "activity"))
         }
         return .run(run.number)
     }
@@ -117,6 +117,6 @@ extension Ingest {
     }
 
     private func deadToken(_ draft: Draft, _ problem: String) -> Refusal {
-        Refusal(.unregistered, draft.fields.activity, problem, label: "dead-token")
+        Refusal(.unregistered, draft.fields.activity.text, problem, label: "dead-token")
     }
 }

@@ -5,8 +5,17 @@ public enum SHA256 {
     /// Computes the digest, 32 bytes.
     public static func digest(_ bytes: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
-        unsafe liveline_sha256(bytes, bytes.count, &digest)
+        unsafe liveline_sha256(algorithm.pointer, bytes, bytes.count, &digest)
         return digest
+    }
+
+    private static let algorithm = Algorithm()
+
+    /// OpenSSL's implementation of the digest; it is never released and only read.
+    @safe private struct Algorithm: @unchecked Sendable {
+        let pointer: OpaquePointer?
+
+        init() { unsafe pointer = unsafe liveline_sha256_algorithm() }
     }
 
     /// Computes the digest as 64 lower-case hex digits.

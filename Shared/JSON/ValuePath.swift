@@ -26,6 +26,11 @@ func valuePath(to target: Int, nodes: [Node], bytes: [UInt8]) -> String {
 
 /// Adds a name to a path: bare where it is a plain word, else in brackets and quotes so that it stays one line.
 func appendName(_ name: String, to path: inout String) {
+    guard name.isEmpty || name.utf8.count > nameScalarsMax || !name.utf8.allSatisfy(isPlain) else {
+        if !path.isEmpty { path += "." }
+        path += name
+        return
+    }
     let scalars = name.unicodeScalars
     let kept = String(String.UnicodeScalarView(scalars.prefix(nameScalarsMax)))
     let mark = scalars.dropFirst(nameScalarsMax).isEmpty ? "" : "…"

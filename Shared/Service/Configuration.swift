@@ -31,6 +31,8 @@ public struct Configuration: Sendable, Equatable {
         public var certificateFile: String?
         /// The PEM file of its key.
         public var keyFile: String?
+        /// How many connections may be open at once.
+        public var connectionsMax = 16_384
 
         /// The defaults.
         public init() {}

@@ -46,6 +46,15 @@ public final class HTTPServer: Pollable {
         core.process(nowMilliseconds: nowMilliseconds)
     }
 
+    /// Shows another certificate to those who connect from now on; open connections go on as they are.
+    ///
+    /// A server that speaks plain HTTP goes on doing so.
+    ///
+    /// - Throws: `HTTPServerError` if certificate and key do not serve; the former ones are shown then.
+    public func replaceIdentity(_ identity: TLSIdentity) throws(HTTPServerError) {
+        try core.replaceIdentity(identity)
+    }
+
     /// Stops accepting connections; requests on open ones are still served, and their answers end the connection.
     public func quiesce() {
         core.quiesce()

@@ -10,15 +10,16 @@ public struct HTTPServerLimits: Sendable, Equatable {
     /// A request beyond it is answered 503.
     public var arrivingBytesMax = 64 << 20
 
-    /// The memory for the request line and header fields of one request, bytes; 16 KiB.
+    /// The memory for the request line and header fields of one request, bytes; 8 KiB.
     ///
     /// More is answered 431 or 414.
-    public var headerBytesMax = 16 << 10
+    public var headerBytesMax = 8 << 10
 
-    /// How many connections may be open; 8,192.
+    /// How many connections may be open; 16,384.
     ///
-    /// Further ones wait in the listen queue until one ends; idle ones then end after a second.
-    public var connectionsMax = 8_192
+    /// For further ones those end that have been idle longest; then, with a 503, those that have been at one request
+    /// for longer than a second. If there is none of either, they wait in the listen queue.
+    public var connectionsMax = 16_384
 
     /// The time from the first byte of a request to its last, ms; 10 s.
     ///

@@ -8,46 +8,50 @@ struct HTTPTarget: Equatable {
     ///
     /// - Returns: `nil` if it holds white space or control characters, a `%` is not followed by two hex digits, or the decoded text is not UTF-8 or holds a zero.
     init?(_ target: String) {
-        guard target.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
-        var rest = Substring(target)
-        if !rest.hasPrefix("/") { rest = HTTPTarget.withoutAuthority(rest) }
-        let parts = rest.prefix { $0 != "#" }.split(
-            separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let rawPath = parts.first, let path = HTTPTarget.decode(rawPath) else { return nil }
+        let bytes = Array(target.utf8)
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
+        var rest = bytes[...]
+        if rest.first != UInt8(ascii: "/") { rest = HTTPTarget.withoutAuthority(rest) }
+        rest = rest.prefix { $0 != UInt8(ascii: "#") }
+        let mark = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
+        let rawPath = rest[..<mark]
+        guard let path = HTTPTarget.decode(rawPath) else { return nil }
         var segments: [String] = []
-        for raw in rawPath.split(separator: "/") {
+        for raw in rawPath.split(separator: UInt8(ascii: "/")) {
             guard let segment = HTTPTarget.decode(raw) else { return nil }
             segments.append(segment)
         }
-        guard let items = HTTPTarget.items(parts.count > 1 ? parts[1] : "") else { return nil }
+        guard let items = HTTPTarget.items(rest[mark...].dropFirst()) else { return nil }
         (self.path, self.segments, queryItems) = (path, segments, items)
     }
 
-    private static func withoutAuthority(_ target: Substring) -> Substring {
-        for scheme in ["http://", "https://"] where target.hasPrefix(scheme) {
-            let path = target.dropFirst(scheme.count).drop { $0 != "/" && $0 != "?" }
-            return path.isEmpty ? "/" : path
+    private static func withoutAuthority(_ target: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        for scheme in ["http://", "https://"] where target.starts(with: scheme.utf8) {
+            let path = target.dropFirst(scheme.utf8.count).drop {
+                $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?")
+            }
+            return path.isEmpty ? [UInt8(ascii: "/")] : path
         }
         return target
     }
 
-    private static func items(_ query: Substring) -> [HTTPField]? {
+    private static func items(_ query: ArraySlice<UInt8>) -> [HTTPField]? {
         var items: [HTTPField] = []
-        for raw in query.split(separator: "&") {
-            let pair = raw.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = decode(pair[0], plusIsSpace: true),
-                let value = decode(pair.count > 1 ? pair[1] : "", plusIsSpace: true)
+        for raw in query.split(separator: UInt8(ascii: "&")) {
+            let mark = raw.firstIndex(of: UInt8(ascii: "=")) ?? raw.endIndex
+            guard let name = decode(raw[..<mark], plusIsSpace: true),
+                let value = decode(raw[mark...].dropFirst(), plusIsSpace: true)
             else { return nil }
             items.append(HTTPField(name: name, value: value))
         }
         return items
     }
 
-    private static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
+    private static func decode(_ text: ArraySlice<UInt8>, plusIsSpace: Bool = false) -> String? {
         let special: (UInt8) -> Bool = { $0 == 0x25 || $0 == 0 || (plusIsSpace && $0 == 0x2B) || $0 >= 0x80 }
-        guard text.utf8.contains(where: special) else { return String(text) }
+        guard text.contains(where: special) else { return String(decoding: text, as: UTF8.self) }
         var bytes: [UInt8] = []
-        var rest = text.utf8[...]
+        var rest = text
         while let byte = rest.popFirst() {
             guard byte == 0x25 else {
                 bytes.append(plusIsSpace && byte == 0x2B ? 0x20 : byte)

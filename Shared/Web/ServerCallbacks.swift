@@ -31,10 +31,10 @@ enum ServerCallbacks {
             guard let core = unsafe ServerCallbacks.core(context), let handle = unsafe handle,
                 let connection = unsafe ServerCallbacks.connection(handle), let count = unsafe count
             else { return .NO }
-            guard connection.areHeadersSeen else {
-                connection.areHeadersSeen = true
+            guard let headers = connection.headers else {
                 let isOld = unsafe version.map { unsafe String(cString: $0) } == "HTTP/1.0"
                 let headers = unsafe ServerCallbacks.headers(of: handle)
+                connection.headers = headers
                 guard let refusal = core.examine(headers, isOld: isOld, on: connection) else { return .YES }
                 connection.keep(refusal, serial: connection.serial)
                 return unsafe ServerCallbacks.send(connection, handle, core)
@@ -46,7 +46,7 @@ enum ServerCallbacks {
             }
             if connection.phase == .receiving {
                 let method = unsafe method.map { unsafe String(cString: $0) } ?? ""
-                core.handle(method, unsafe ServerCallbacks.headers(of: handle), on: connection)
+                core.handle(method, headers, on: connection)
             }
             guard connection.answer != nil else {
                 connection.suspend()
@@ -60,7 +60,7 @@ enum ServerCallbacks {
         _ handle: OpaquePointer, _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ core: ServerCore
     ) {
         let connection = unsafe ServerConnection(
-            handle: handle, isEncrypted: core.isEncrypted, work: core.work,
+            handle: handle, isEncrypted: core.isEncrypted, credentials: core.credentials, work: core.work,
             nowMilliseconds: core.nowMilliseconds)
         core.add(connection)
         unsafe slot.pointee = unsafe Unmanaged.passRetained(connection).toOpaque()

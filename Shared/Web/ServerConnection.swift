@@ -39,6 +39,8 @@ final class WorkSignal {
     let isEncrypted: Bool
     private let handle: OpaquePointer
     private let work: WorkSignal
+    /// What its TLS session was given, which must live as long; nil for what the server has begun with.
+    private let credentials: TLSCredentials?
 
     private(set) var phase = Phase.idle
     /// When the phase began, monotonic ms.
@@ -53,23 +55,46 @@ final class WorkSignal {
     /// Counts the requests, so that an exchange that is late cannot answer another one.
     private(set) var serial = 0
 
-    var target = ""
-    var areHeadersSeen = false
+    /// What is asked for; nil if it is not well formed.
+    var target: HTTPTarget?
+    /// The header fields, once all have come.
+    var headers: HTTPHeaders?
     var body: [UInt8] = []
     private(set) var answer: HTTPAnswer?
 
-    init(handle: OpaquePointer, isEncrypted: Bool, work: WorkSignal, nowMilliseconds: Int64) {
+    init(
+        handle: OpaquePointer, isEncrypted: Bool, credentials: TLSCredentials?, work: WorkSignal,
+        nowMilliseconds: Int64
+    ) {
         unsafe self.handle = unsafe handle
+        self.credentials = credentials
         self.work = work
         self.isEncrypted = isEncrypted
         descriptor = unsafe liveline_mhd_connection_descriptor(handle)
         sinceMilliseconds = nowMilliseconds
+        // A session that cannot take the new certificate shows the former one, which still has its key.
+        _ = unsafe credentials?.show(on: handle)
     }
 
     func enter(_ phase: Phase, at nowMilliseconds: Int64) {
         guard self.phase != .cut else { return }
         self.phase = phase
         sinceMilliseconds = nowMilliseconds
+    }
+
+    /// How long a connection may do nothing before it can be spared, ms: a new one is about to ask.
+    private static let restMilliseconds: Int64 = 100
+    /// How long it may be at one request or answer, ms.
+    private static let slowMilliseconds: Int64 = 1_000
+
+    /// Whether it can be ended in favour of a new one: it does nothing, or what it does takes long.
+    func canBeSpared(nowMilliseconds: Int64) -> Bool {
+        let elapsedMilliseconds = nowMilliseconds - sinceMilliseconds
+        return switch phase {
+        case .idle: elapsedMilliseconds >= ServerConnection.restMilliseconds
+        case .receiving, .answering: elapsedMilliseconds >= ServerConnection.slowMilliseconds
+        case .handling, .cut: false
+        }
     }
 
     /// Keeps the answer of the current request and lets libmicrohttpd fetch it.
@@ -91,8 +116,8 @@ final class WorkSignal {
     /// Forgets the request that ended.
     func finishRequest(at nowMilliseconds: Int64) {
         serial += 1
-        target = ""
-        areHeadersSeen = false
+        target = nil
+        headers = nil
         body = []
         answer = nil
         enter(.idle, at: nowMilliseconds)

@@ -5,6 +5,10 @@ internal import Glibc
 @safe final class ServerCore {
     /// How often libmicrohttpd may go on without new readiness before other members of the loop get their turn.
     private static let roundsMax = 16
+    /// How many connections beyond the limit are accepted: those for which others are ended.
+    private static let overflow = 64
+    /// Which part of the connections is ended at once when there are too many.
+    private static let roomPart = 64
 
     let limits: HTTPServerLimits
     let handler: HTTPServer.Handler
@@ -13,6 +17,8 @@ internal import Glibc
     private(set) var connections: [ServerConnection] = []
     private(set) var nowMilliseconds: Int64
     private(set) var isQuiesced = false
+    /// What new connections show instead of the identity that the server has begun with.
+    private(set) var credentials: TLSCredentials?
     /// The bytes of bodies that are still arriving.
     var arrivingBytes = 0
 
@@ -25,6 +31,8 @@ internal import Glibc
     private var sweepMilliseconds: Int64 = 0
     private var isInside = false
     private var mustClose = false
+    /// The connections that were shut down and that libmicrohttpd has not ended yet.
+    private var cutCount = 0
     private var hasPendingWork = false
 
     init(
@@ -77,6 +85,11 @@ internal import Glibc
         if mustClose { close() }
     }
 
+    func replaceIdentity(_ identity: TLSIdentity) throws(HTTPServerError) {
+        guard isEncrypted else { return }
+        credentials = try TLSCredentials(identity)
+    }
+
     func quiesce() {
         guard let daemon = unsafe daemon, !isQuiesced else { return }
         isQuiesced = true
@@ -107,11 +120,13 @@ internal import Glibc
         connection.index = connections.count
         connections.append(connection)
         watch.watch(connection)
+        if isCrowded { makeRoom() }
     }
 
     func remove(_ connection: ServerConnection) {
         watch.forget(connection)
         work.isSet = true
+        if connection.phase == .cut { cutCount -= 1 }
         if connection.lingers {
             lingering.add(
                 connection.descriptor, nowMilliseconds: nowMilliseconds,
@@ -136,25 +151,49 @@ internal import Glibc
     private func sweep() {
         guard sweepMilliseconds <= nowMilliseconds else { return }
         sweepMilliseconds = nowMilliseconds + limits.sweepMilliseconds
-        let isCrowded = connections.count >= limits.connectionsMax
-        let idleMilliseconds = isCrowded ? min(limits.idleMilliseconds, 1_000) : limits.idleMilliseconds
         for connection in connections {
             let elapsedMilliseconds = nowMilliseconds - connection.sinceMilliseconds
             switch connection.phase {
-            case .idle where elapsedMilliseconds >= idleMilliseconds: connection.cut()
+            case .idle where elapsedMilliseconds >= limits.idleMilliseconds: cut(connection)
             case .idle where elapsedMilliseconds >= limits.sweepMilliseconds: watch.watch(connection)
             case .receiving where elapsedMilliseconds >= limits.requestMilliseconds:
-                connection.cut(saying: .text(408, "the request took too long"))
-            case .answering where elapsedMilliseconds >= limits.answerMilliseconds: connection.cut()
+                cut(connection, saying: .text(408, "the request took too long"))
+            case .answering where elapsedMilliseconds >= limits.answerMilliseconds: cut(connection)
             default: break
             }
         }
+        if isCrowded { makeRoom() }
+    }
+
+    /// More are open than are granted; those that were shut down count no more.
+    private var isCrowded: Bool { connections.count - cutCount > limits.connectionsMax }
+
+    /// Ends some of the connections that can best be spared, so that new ones find room.
+    ///
+    /// Looking at all of them is paid once for a whole share of the limit.
+    private func makeRoom() {
+        let spare = connections.filter { $0.canBeSpared(nowMilliseconds: nowMilliseconds) }
+            .sorted {
+                ($0.phase == .idle ? 0 : 1, $0.sinceMilliseconds) < (
+                    $1.phase == .idle ? 0 : 1, $1.sinceMilliseconds
+                )
+            }
+        for connection in spare.prefix(max(1, limits.connectionsMax / ServerCore.roomPart)) {
+            cut(connection, saying: connection.phase == .receiving ? .text(503, "too many connections") : nil)
+        }
+    }
+
+    private func cut(_ connection: ServerConnection, saying answer: HTTPAnswer? = nil) {
+        connection.cut(saying: answer)
+        cutCount += 1
+        work.isSet = true
     }
 
     private func start(listener: CInt, identity: TLSIdentity?) -> OpaquePointer? {
         var settings = unsafe liveline_mhd_settings()
         unsafe settings.listener = listener
-        unsafe settings.connections_max = CUnsignedInt(clamping: limits.connectionsMax)
+        unsafe settings.connections_max = CUnsignedInt(
+            clamping: limits.connectionsMax + ServerCore.overflow)
         // Half of a connection's memory is its read buffer, the other half holds what was parsed.
         unsafe settings.connection_memory_bytes = max(4_096, limits.headerBytesMax * 2)
         unsafe settings.message = unsafe message

@@ -1,7 +1,7 @@
 /// What happens to one request on its way to the handler.
 extension ServerCore {
     func beginRequest(_ target: String, on connection: ServerConnection) {
-        connection.target = target
+        connection.target = HTTPTarget(target)
         if connection.phase == .idle { connection.enter(.receiving, at: nowMilliseconds) }
     }
 
@@ -39,7 +39,7 @@ extension ServerCore {
 
     /// Hands the complete request to the handler.
     func handle(_ method: String, _ headers: HTTPHeaders, on connection: ServerConnection) {
-        guard connection.answer == nil, let target = HTTPTarget(connection.target) else { return }
+        guard connection.answer == nil, let target = connection.target else { return }
         let body = connection.body
         releaseBody(of: connection)
         connection.enter(.handling, at: nowMilliseconds)
@@ -60,8 +60,8 @@ extension ServerCore {
     }
 
     /// Framing that two readers could understand differently is refused (RFC 9112, section 6.3).
-    private func refusal(of headers: HTTPHeaders, isOld: Bool, target: String) -> HTTPAnswer? {
-        guard HTTPTarget(target) != nil else { return .text(400, "malformed target") }
+    private func refusal(of headers: HTTPHeaders, isOld: Bool, target: HTTPTarget?) -> HTTPAnswer? {
+        guard target != nil else { return .text(400, "malformed target") }
         let hosts = headers.values("Host").count
         guard hosts == 1 || (isOld && hosts == 0) else { return .text(400, "not one Host field") }
         let lengths = headers.values("Content-Length")

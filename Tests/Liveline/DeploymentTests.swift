@@ -219,6 +219,24 @@ struct CheckCommandTests {
         #expect(try check(text) == [])
     }
 
+    @Test func `a certificate that does not hold any more, or not yet, is a doubt`() throws {
+        let own = try SelfSignedCertificate.make(hosts: ["localhost"])
+        _ = try door(own.certificatePEM, own.keyPEM)
+        var http = Configuration.HTTP()
+        http.certificateFile = "\(directory.path)/c.pem"
+        let files = DoorFiles(http)
+        let dates = try #require(CertificateDates.all(pem: Array(own.certificatePEM.utf8)).first)
+        func warnings(_ seconds: Int64) -> [String] {
+            files.warnings(at: Date(timeIntervalSince1970: Double(seconds)))
+        }
+        #expect(warnings(dates.notBeforeSeconds).isEmpty)
+        #expect(warnings(dates.notAfterSeconds).isEmpty)
+        #expect(warnings(dates.notAfterSeconds + 1).first?.contains("c.pem has expired, on 20") == true)
+        #expect(warnings(dates.notBeforeSeconds - 1).first?.contains("is not valid before 20") == true)
+        #expect(dates.notAfterSeconds - dates.notBeforeSeconds > 3_652 * 86_400)
+        #expect(CertificateDates.all(pem: Array("none".utf8)).isEmpty)
+    }
+
     @Test func `a private key that every user can read is a doubt`() throws {
         let own = try SelfSignedCertificate.make(hosts: ["localhost"])
         _ = try door(own.certificatePEM, own.keyPEM)

@@ -42,6 +42,7 @@ import Testing
         #expect(configuration.http.listen == "[::1]:8443")
         #expect(configuration.http.certificateFile == "/etc/liveline/http.pem")
         #expect(configuration.http.keyFile == "/abs/http.key")
+        #expect(configuration.http.connectionsMax == 500)
         #expect(configuration.adminListen == [.ingest: "127.0.0.1:9101", .rateLimiter: "unix:/tmp/x"])
         #expect(configuration.apns.production == "https://127.0.0.1:2197")
         #expect(configuration.apns[.sandbox] == "https://api.sandbox.push.apple.com")
@@ -334,7 +335,8 @@ import Testing
 private let example = #"""
     {
       "runDirectory": "/tmp/run", "dataDirectory": "/tmp/data",
-      "http": {"listen": "[::1]:8443", "certificateFile": "http.pem", "keyFile": "/abs/http.key"},
+      "http": {"listen": "[::1]:8443", "certificateFile": "http.pem", "keyFile": "/abs/http.key",
+               "connectionsMax": 500},
       "admin": {"ingest": "127.0.0.1:9101", "rate-limiter": "unix:/tmp/x", "segmenter": null},
       "apns": {"production": "https://127.0.0.1:2197", "caFile": "ca.pem"},
       "log": {"level": "debug", "json": true},

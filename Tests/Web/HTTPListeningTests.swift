@@ -102,57 +102,6 @@ struct HTTPListeningTests {
         #expect(error.context == text)
     }
 
-    @Test func `TLS serves to who knows the authority, and to nobody else`() throws {
-        let directory = try TemporaryDirectory()
-        let (identity, authority) = try makeIdentity(in: directory.path)
-        let pair = try Pair(identity: identity, handler: ok)
-        let body = [UInt8](repeating: 7, count: 100_000)
-        for _ in 0..<3 {
-            let request = HTTPClientRequest(
-                method: "POST", url: pair.secureOrigin, body: body, caFile: authority)
-            #expect(try pair.answer(request).body == body)
-        }
-        #expect(pair.server.connectionCount == 1)
-        let error = try #require(throws: HTTPClientError.self) {
-            try pair.answer(HTTPClientRequest(url: pair.secureOrigin))
-        }
-        #expect(error.reason == .tls)
-        #expect("\(identity)" == "TLSIdentity")
-    }
-
-    @Test(arguments: [[:], ["Transfer-Encoding": "chunked"]] as [HTTPHeaders])
-    func `a body that is too large is refused through TLS too`(headers: HTTPHeaders) throws {
-        let directory = try TemporaryDirectory()
-        let (identity, authority) = try makeIdentity(in: directory.path)
-        let pair = try Pair(identity: identity, handler: ok)
-        let body = [UInt8](repeating: 7, count: 3 << 20)
-        let request = HTTPClientRequest(
-            method: "POST", url: pair.secureOrigin, headers: headers, body: body, caFile: authority)
-        #expect(try pair.answer(request).status == 413)
-        let next = HTTPClientRequest(url: pair.secureOrigin, caFile: authority)
-        #expect(try pair.answer(next).status == 200)
-    }
-
-    @Test func `a TLS handshake that stops is cut off`() throws {
-        let directory = try TemporaryDirectory()
-        let pair = try Pair(identity: try makeIdentity(in: directory.path).identity, handler: ok)
-        let raw = try RawConnection(port: try #require(pair.server.port))
-        raw.write("\u{16}\u{3}\u{1}")
-        pair.run { pair.server.connectionCount == 1 }
-        let now = MonotonicClock.nowMilliseconds()
-        for seconds: Int64 in [1, 2, 13] { pair.server.process(nowMilliseconds: now + seconds * 1_000) }
-        poll(pair.server, raw) { raw.isEnded }
-        pair.run { pair.server.connectionCount == 0 }
-    }
-
-    @Test func `a certificate that is none is refused`() throws {
-        let error = try #require(throws: HTTPServerError.self) {
-            try Pair(identity: TLSIdentity(certificatePEM: "none", keyPEM: "none"), handler: ok)
-        }
-        #expect(error.reason == .library)
-        #expect(!error.context.isEmpty)
-    }
-
     private func leaveSocket(at path: String) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
@@ -164,24 +113,5 @@ struct HTTPListeningTests {
             }
         }
         close(descriptor)
-    }
-
-    /// Makes an identity with its own certificate as authority.
-    private func makeIdentity(in directory: String) throws -> (identity: TLSIdentity, authority: String) {
-        let (certificate, key) = (directory + "/c.pem", directory + "/k.pem")
-        let openssl = Process()
-        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        openssl.arguments =
-            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-            + ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-            + ["-keyout", key, "-out", certificate]
-        openssl.standardError = FileHandle.nullDevice
-        try openssl.run()
-        openssl.waitUntilExit()
-        try #require(openssl.terminationStatus == 0)
-        let identity = TLSIdentity(
-            certificatePEM: try String(contentsOfFile: certificate, encoding: .utf8),
-            keyPEM: try String(contentsOfFile: key, encoding: .utf8))
-        return (identity, certificate)
     }
 }

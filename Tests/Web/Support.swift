@@ -110,6 +110,27 @@ struct TemporaryDirectory: ~Copyable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
+/// Makes an identity with its own certificate as authority.
+func makeIdentity(
+    in directory: String, name: String = "own"
+) throws -> (identity: TLSIdentity, authority: String) {
+    let (certificate, key) = ("\(directory)/\(name).pem", "\(directory)/\(name)-key.pem")
+    let openssl = Process()
+    openssl.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+    openssl.arguments =
+        ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+        + ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+        + ["-keyout", key, "-out", certificate]
+    openssl.standardError = FileHandle.nullDevice
+    try openssl.run()
+    openssl.waitUntilExit()
+    try #require(openssl.terminationStatus == 0)
+    let identity = TLSIdentity(
+        certificatePEM: try String(contentsOfFile: certificate, encoding: .utf8),
+        keyPEM: try String(contentsOfFile: key, encoding: .utf8))
+    return (identity, certificate)
+}
+
 func ok(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     exchange.respond(status: 200, body: request.body)
 }

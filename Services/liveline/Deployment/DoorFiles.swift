@@ -1,3 +1,4 @@
+import Crypto
 import FoundationEssentials
 import Service
 import Web
@@ -23,6 +24,20 @@ struct DoorFiles {
         default: return [certificate, key].compactMap { $0?.fault }
         }
     }
+
+    /// Certificates of the chain that do not hold at an instant.
+    func warnings(at now: Date) -> [String] {
+        guard let file = http.certificateFile, let text = try? String(contentsOfFile: file, encoding: .utf8)
+        else { return [] }
+        return CertificateDates.all(pem: Array(text.utf8)).compactMap { dates -> String? in
+            let (begin, end) = (Self.date(dates.notBeforeSeconds), Self.date(dates.notAfterSeconds))
+            if end < now { return "http.certificateFile: \(file) has expired, on \(end.ISO8601Format())" }
+            return begin > now
+                ? "http.certificateFile: \(file) is not valid before \(begin.ISO8601Format())" : nil
+        }
+    }
+
+    private static func date(_ seconds: Int64) -> Date { Date(timeIntervalSince1970: Double(seconds)) }
 
     /// Listens with them for a moment, since the door takes what its library takes.
     private func together(_ certificate: String, _ key: String) -> [String] {

@@ -21,9 +21,10 @@ struct NamedFiles {
 
     /// What works, but is probably not meant, in the order of the configuration.
     var warnings: [String] {
-        privateKeys.compactMap { path, file in
-            PrivateFile.isOpenToOthers(file) ? "\(path): \(file) can be read by every user" : nil
-        }
+        DoorFiles(configuration.http).warnings(at: Date())
+            + privateKeys.compactMap { path, file in
+                PrivateFile.isOpenToOthers(file) ? "\(path): \(file) can be read by every user" : nil
+            }
     }
 
     private var privateKeys: [(path: String, file: String)] {

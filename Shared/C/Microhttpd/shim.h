@@ -1,4 +1,5 @@
 #pragma once
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -79,4 +80,30 @@ static inline void *liveline_mhd_socket_context(struct MHD_Connection *connectio
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
+}
+
+/* Reads a certificate chain and its private key, both PEM; a negative code of GnuTLS if they do not serve. */
+static inline int liveline_tls_make(const char *certificate, const char *key,
+                                    gnutls_certificate_credentials_t *made) {
+    gnutls_certificate_credentials_t credentials;
+    int result = gnutls_certificate_allocate_credentials(&credentials);
+    if (result < 0) return result;
+    const gnutls_datum_t chain = {(unsigned char *)certificate, (unsigned int)strlen(certificate)};
+    const gnutls_datum_t secret = {(unsigned char *)key, (unsigned int)strlen(key)};
+    result = gnutls_certificate_set_x509_key_mem(credentials, &chain, &secret, GNUTLS_X509_FMT_PEM);
+    if (result < 0) {
+        gnutls_certificate_free_credentials(credentials);
+        return result;
+    }
+    *made = credentials;
+    return 0;
+}
+
+/* Has a connection whose handshake has not begun show this certificate; it must outlive the connection. */
+static inline int liveline_tls_show(struct MHD_Connection *connection,
+                                    gnutls_certificate_credentials_t credentials) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (!info || !info->tls_session) return GNUTLS_E_INVALID_SESSION;
+    return gnutls_credentials_set((gnutls_session_t)info->tls_session, GNUTLS_CRD_CERTIFICATE, credentials);
 }

@@ -11,13 +11,18 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+#include <time.h>
 
 // What OpenSSL offers as macros or variadic functions, and what Swift's own names would hide.
 
 static inline EVP_PKEY *liveline_generate_p256(void) { return EVP_EC_gen("P-256"); }
 
-static inline void liveline_sha256(const unsigned char *bytes, size_t count, unsigned char *digest) {
-    SHA256(bytes, count, digest);
+// The algorithm is looked up once by the caller: SHA256() does so each time, which costs as much as a short digest.
+static inline EVP_MD *liveline_sha256_algorithm(void) { return EVP_MD_fetch(NULL, "SHA256", NULL); }
+
+static inline void liveline_sha256(
+    const EVP_MD *algorithm, const unsigned char *bytes, size_t count, unsigned char *digest) {
+    EVP_Digest(bytes, count, digest, NULL, algorithm ? algorithm : EVP_sha256(), NULL);
 }
 
 static inline void liveline_hmac_sha256(
@@ -44,6 +49,14 @@ static inline int liveline_add_extension(X509 *certificate, int nid, const char 
     int added = X509_add_ext(certificate, extension, -1);
     X509_EXTENSION_free(extension);
     return added;
+}
+
+// Seconds since 1970 of a certificate's date; 0 if it cannot be read.
+static inline int liveline_asn1_seconds(const ASN1_TIME *time, long long *seconds) {
+    struct tm parts;
+    if (ASN1_TIME_to_tm(time, &parts) != 1) return 0;
+    *seconds = (long long)timegm(&parts);
+    return 1;
 }
 
 #include "tls.h"

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -61,4 +62,16 @@ static inline int liveline_take_exit(pid_t process, int *killed, int *code) {
     *killed = WIFSIGNALED(status);
     *code = *killed ? WTERMSIG(status) : WEXITSTATUS(status);
     return 1;
+}
+
+/* Raises how many descriptors the process may open, as far as it may itself, to the wanted number; how many it is now. */
+static inline unsigned long liveline_raise_descriptors(unsigned long wanted) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+    if (limit.rlim_cur < wanted && limit.rlim_cur < limit.rlim_max) {
+        struct rlimit raised = limit;
+        raised.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+    }
+    return limit.rlim_cur;
 }

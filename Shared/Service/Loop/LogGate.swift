@@ -1,30 +1,29 @@
 import Contracts
 import Telemetry
 
-/// Lets a few lines of one kind through in a while, and says how many it has held back.
+/// Lets one line of each kind through in a while, and says how many of the kind it has held back.
 struct LogGate {
-    /// How many lines go through in one window.
-    static let linesMax = 20
     /// How long a window is, in milliseconds.
     static let windowMilliseconds: Int64 = 10_000
 
-    private var windowStart = Int64.min
-    private var lines = 0
-    private var heldBack = 0
+    private struct Window {
+        var startMilliseconds: Int64
+        var heldBack = 0
+    }
 
-    /// Counts one line.
+    private var windows: [String: Window] = [:]
+
+    /// Counts one line of a kind, of which there are few.
     ///
-    /// - Returns: whether it may be written, and how many of the window before were not.
-    mutating func pass(nowMilliseconds now: Int64) -> (mayWrite: Bool, heldBack: Int) {
-        var report = 0
-        if windowStart == .min || now - windowStart >= LogGate.windowMilliseconds {
-            report = heldBack
-            (windowStart, lines, heldBack) = (now, 0, 0)
+    /// - Returns: how many of the window before were held back if this one may be written, else nil.
+    mutating func pass(_ kind: String, nowMilliseconds now: Int64) -> Int? {
+        if var window = windows[kind], now - window.startMilliseconds < LogGate.windowMilliseconds {
+            window.heldBack += 1
+            windows[kind] = window
+            return nil
         }
-        lines += 1
-        guard lines > LogGate.linesMax else { return (true, report) }
-        heldBack += 1
-        return (false, report)
+        defer { windows[kind] = Window(startMilliseconds: now) }
+        return windows[kind]?.heldBack ?? 0
     }
 }
 

@@ -112,9 +112,8 @@ extension ServiceLoop {
     private func drop(_ kind: String, _ byteCount: Int, _ lane: Lane, _ now: Moment, _ problem: String? = nil)
     {
         counters.bad(kind)
-        let gate = badMessages.pass(nowMilliseconds: now.monotonic)
-        if gate.heldBack > 0 { context.logger.warning("messages-dropped", ["more": gate.heldBack]) }
-        guard gate.mayWrite else { return }
+        guard let heldBack = badMessages.pass(kind, nowMilliseconds: now.monotonic) else { return }
+        if heldBack > 0 { context.logger.warning("messages-dropped", ["kind": kind, "more": heldBack]) }
         context.logger.warning(
             "message-dropped",
             ["kind": kind, "lane": lane.rawValue, "bytes": byteCount, "problem": problem ?? kind])

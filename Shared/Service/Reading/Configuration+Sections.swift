@@ -12,6 +12,7 @@ extension Configuration.HTTP {
         }
         certificateFile = section.file("certificateFile", in: directory)
         keyFile = section.file("keyFile", in: directory)
+        if let value = section.integer("connectionsMax", in: 16...1_000_000) { connectionsMax = Int(value) }
         if (certificateFile == nil) != (keyFile == nil) {
             section.fault(
                 certificateFile == nil ? "certificateFile" : "keyFile", "is missing beside the other")

@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 
 /// Waits until one of the descriptors is readable or the time is over; negative ones are skipped.
@@ -16,4 +17,11 @@ func waitReadable(_ descriptors: [CInt], milliseconds: Int64?) {
 func isReadable(_ descriptor: CInt) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&entry, 1, 0) > 0
+}
+
+/// Raises how many descriptors the process may open, as far as its hard limit lets it, up to a number.
+///
+/// - Returns: how many it may open now.
+public func raiseDescriptorLimit(to wanted: Int) -> Int {
+    Int(clamping: liveline_raise_descriptors(UInt(clamping: wanted)))
 }
