@@ -47,6 +47,8 @@ struct Draft {
         var activity: String
         /// What names the audience.
         var target = ""
+        /// The `content-state`.
+        var state = ""
     }
 }
 

@@ -30,7 +30,7 @@ struct FirebaseRequest {
     }
 
     private static func validateOnly(_ root: ObjectReader) throws(Refusal) -> Bool {
-        guard let value = try root.either("validate_only") else { return false }
+        guard let value = try root.either("validate_only"), !value.isNull else { return false }
         guard let truth = value.bool else { throw root.wrong("validate_only", "must be true or false") }
         return truth
     }
@@ -52,16 +52,15 @@ struct FirebaseMessage {
     func draft() throws(Refusal) -> Draft {
         try message.refuseUnknown(known: FirebaseMessage.known)
         try checkTarget(message)
-        _ = try message.either("fcm_options")
+        try checkOptions(of: message, known: ["analytics_label", "analyticsLabel"])
         let apns = try ObjectReader(try message.required("apns"))
         try apns.refuseUnknown(known: [
             "headers", "payload", "fcm_options", "fcmOptions", "live_activity_token", "liveActivityToken",
         ])
-        if let options = try apns.either("fcm_options"), options.kind != .object {
-            throw ObjectReader.wrong(options, "must be an object")
-        }
+        try checkOptions(of: apns, known: ["analytics_label", "analyticsLabel", "image"])
         let token = try liveActivityToken(apns)
-        let headers = try FirebaseHeaders(apns.value["headers"], application)
+        let headers = try FirebaseHeaders(
+            apns.value["headers"], application, nowSeconds: nowSeconds)
         let push = try self.push(apns)
         return try draft(token, headers, push, apns)
     }
@@ -83,11 +82,22 @@ struct FirebaseMessage {
             ),
             target: .audience(.token(token)), notification: notification, payload: push.payload,
             digest: push.event == .start ? SHA256.digest(message.value.bytes) : [],
-            fields: Draft.Fields(activity: field))
+            fields: Draft.Fields(activity: field, state: push.members.name(of: "content-state")))
         let words = try alertWords()
         try draft.completeAlert(title: words.title, body: words.body, field: push.members.name(of: "alert"))
         try draft.checkSize(field: ObjectReader.name(push.members.value.path))
         return draft
+    }
+
+    /// Options say how Google counts a message: they are checked and go no further.
+    private func checkOptions(of reader: ObjectReader, known: Set<String>) throws(Refusal) {
+        guard let value = try reader.either("fcm_options"), !value.isNull else { return }
+        let options = try ObjectReader(value)
+        try options.refuseUnknown(known: known)
+        if let label = try options.either("analytics_label"), label.string == nil {
+            throw ObjectReader.wrong(label, "must be a string")
+        }
+        _ = try options.lenientString("image")
     }
 
     /// The pushed-to address is the Live Activity token; FCM wants one registration besides.
@@ -121,8 +131,7 @@ struct FirebaseMessage {
         let payload = try ObjectReader(try apns.required("payload"))
         let aps = try ObjectReader(try payload.required("aps"))
         // The event first: clients that put the members beside `aps` learn where it belongs.
-        let push = try CheckedPush(
-            aps, PayloadDialect(events: ActivityEvent.allCases), nowSeconds: nowSeconds)
+        let push = try CheckedPush(aps, .firebase, nowSeconds: nowSeconds)
         try payload.refuseUnknown(known: ["aps"])
         return push
     }
