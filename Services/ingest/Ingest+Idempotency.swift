@@ -21,8 +21,8 @@ struct KeptReply {
 }
 
 extension Ingest {
-    private static let keyHeader = "Idempotency-Key"
-    private static let keyBytesMax = 255
+    static let keyHeader = "Idempotency-Key"
+    static let keyBytesMax = 255
 
     /// Answers a call, or one with an `Idempotency-Key` as it was answered before.
     ///

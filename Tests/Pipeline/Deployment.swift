@@ -106,6 +106,17 @@ final class RunningPipeline {
         try call("POST", "http://127.0.0.1:\(ports[0])\(path)", body, authorization: authorization)
     }
 
+    /// Makes the phone `p1` and waits until the door knows it.
+    func addPhone() throws {
+        _ = try control(
+            "POST", "/phones",
+            """
+            {"hwid":"p1","application":"AAAAA-00001","bundleId":"com.example.orders","deviceToken":"d-demo",\
+            "attributesTypes":["Order"]}
+            """)
+        _ = try control("/counters") { $0.contains(/"registrations":\{[^}]*"accepted":2\b/) }
+    }
+
     /// Calls the simulator's control port.
     func control(_ method: String, _ path: String, _ body: String = "") throws -> String {
         try call(method, "http://127.0.0.1:\(ports[2])\(path)", body)

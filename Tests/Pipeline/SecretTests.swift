@@ -34,13 +34,7 @@ import Testing
             try pipeline.door("/token", "grant_type=x&assertion=leak-4242"),
         ]
         #expect(answers.allSatisfy { !$0.contains("leak-4242") })
-        _ = try pipeline.control(
-            "POST", "/phones",
-            """
-            {"hwid":"p1","application":"AAAAA-00001","bundleId":"com.example.orders","deviceToken":"d-demo",\
-            "attributesTypes":["Order"]}
-            """)
-        _ = try pipeline.control("/counters") { $0.contains(/"registrations":\{[^}]*"accepted":2\b/) }
+        try pipeline.addPhone()
         #expect(try pipeline.door(path, start("k-demo")).contains("\"status_code\":200"))
         #expect(try pipeline.door("/v1/projects/demo/messages:send", fcm).contains("messages/"))
         let shown = try pipeline.control("/phones/p1") { $0.contains("\"verdict\":\"started\"") }
@@ -58,13 +52,7 @@ import Testing
 
     @Test func `ing-start-retried: a call whose caller is gone starts each phone once`() throws {
         let pipeline = try RunningPipeline()
-        _ = try pipeline.control(
-            "POST", "/phones",
-            """
-            {"hwid":"p1","application":"AAAAA-00001","bundleId":"com.example.orders","deviceToken":"d-demo",\
-            "attributesTypes":["Order"]}
-            """)
-        _ = try pipeline.control("/counters") { $0.contains(/"registrations":\{[^}]*"accepted":2\b/) }
+        try pipeline.addPhone()
         try leave(pipeline, start("k-demo"))
         let second = try pipeline.door("/json/1.3/startLiveActivity", start("k-demo"))
         #expect(second.contains("\"status_code\":200"))

@@ -58,22 +58,23 @@ extension CallDescription {
             call.member("summary", summary)
             if let details { call.member("description", details) }
             call.array("security") { credential.write(to: &$0) }
-            let parameters = operation.route.parameters
-            if !parameters.isEmpty || !query.isEmpty {
-                call.array("parameters") { list in
-                    for name in parameters {
-                        list.element(CallDescription.parameter(name, in: "path", .text))
-                    }
-                    for item in query {
-                        list.element(CallDescription.parameter(item.name, in: "query", item.schema))
-                    }
-                }
-            }
+            let parameters = self.parameters(of: operation.route)
+            if !parameters.isEmpty { call.member("parameters", parameters) }
             request?.write(to: &call)
             call.object("responses") { list in
                 for answer in answers { answer.write(to: &list) }
             }
         }
+    }
+
+    private func parameters(of route: HTTPRoute) -> [ValueSchema] {
+        var list = route.parameters.map { CallDescription.parameter($0, in: "path", .text) }
+        list += query.map { CallDescription.parameter($0.name, in: "query", $0.schema) }
+        if answers.contains(where: { $0.status == 422 }) {
+            let key = ValueSchema.pattern("^[!-~]+$", lengthMax: Ingest.keyBytesMax)
+            list.append(CallDescription.parameter(Ingest.keyHeader, in: "header", key))
+        }
+        return list
     }
 
     private static func parameter(_ name: String, in place: String, _ schema: ValueSchema) -> ValueSchema {

@@ -21,7 +21,7 @@ extension CallDescription {
                 ], rules: [.hasNot("validate_only", "validateOnly")]),
             examples: [
                 ("start", send(start)), ("update", send(change("update"))),
-                ("end", send(change("end", #","dismissal-date":0"#))),
+                ("end", send(change("end", #","dismissal-date":0"#))), ("camel", camel),
             ]),
         answers: [
             Answer(
@@ -124,6 +124,13 @@ extension CallDescription {
     private static func change(_ event: String, _ more: String = "") -> String {
         #""timestamp":1700000000,"event":"\#(event)","content-state":{"test1":100},"alert":{"title":"t","body":"b"}\#(more)"#
     }
+
+    private static let camel =
+        #"{"validateOnly":true,"message":{"fid":"INSTALLATION","notification":{"title":"t"},"data":{"k":"v"},"#
+        + #""fcmOptions":{"analyticsLabel":"lunch"},"apns":{"liveActivityToken":"A1B2C3D4","#
+        + #""fcmOptions":{"analyticsLabel":"lunch","image":"i"},"headers":{"apns-priority":"5","apns-expiration":"0","#
+        + #""apns-id":"8b6fe1a0-0000-4000-8000-00000000abcd","apns-collapse-id":"k","apns-push-type":"liveactivity"},"#
+        + #""payload":{"aps":{"event":"start","content-state":{},"attributes-type":"A","attributes":{}}}}}}"#
 
     static let signIn = CallDescription(
         summary: "Gives a service account a bearer token for an hour.",

@@ -6,8 +6,8 @@ extension ValueSchema {
         .object([.must("request", .object(members, isOpen: isOpen, rules: rules))], isOpen: true)
     }
 
-    fileprivate static func names(_ description: String) -> ValueSchema {
-        .list(.text, counts: 1...PushwooshNotifications.listCountMax, description)
+    fileprivate static func names(_ description: String, countMin: Int = 1) -> ValueSchema {
+        .list(.text, counts: countMin...PushwooshNotifications.listCountMax, description)
     }
 }
 
@@ -69,7 +69,7 @@ extension CallDescription {
                 .may("live_activity", .named("PushwooshStart")),
                 .may("ios_live_activity", .named("PushwooshStart")), .must("live_activity_id", .text),
                 .may("filter", .text), .may("filter_code", .text),
-                .may("devices", .names("Hardware ids or push tokens; ignored beside users.")),
+                .may("devices", .names("Hardware ids or push tokens; ignored beside users.", countMin: 0)),
                 .may("users", .names("User ids.")),
             ],
             rules: [
@@ -79,6 +79,7 @@ extension CallDescription {
                     ValueSchema {
                         $0.member("required", ["devices"])
                         $0.member("not", ValueSchema.has("users"))
+                        $0.object("properties") { $0.object("devices") { $0.member("minItems", 1) } }
                     },
                 ]),
             ]),
@@ -96,6 +97,13 @@ extension CallDescription {
                 #"{"content":"Your order is being prepared","live_activity":{"content-state":{"status":"Third"},"#
                     + #""attributes-type":"FoodDeliveryAttributes","attributes":{}},"#
                     + #""live_activity_id":"FIRST_LIVE_ACTIVITY","filter":"FILTER_NAME_1"}"#
+            ),
+            (
+                "users",
+                #"{"title":"Food Delivery","ios_live_activity":{"content-state":{},"attributes-type":"A","#
+                    + #""attributes":{},"input-push-channel":"dHN0LXNyY2gtY2hubA==","#
+                    + #""alert":{"title":{"loc-key":"T","loc-args":["x"]}}},"#
+                    + #""live_activity_id":"SECOND_LIVE_ACTIVITY","users":["user-1"],"devices":["first_device"]}"#
             ),
         ])
 
@@ -127,51 +135,10 @@ extension CallDescription {
                 #"{"live_activity":{"event":"end","content-state":{"status":"done"},"dismissal-date":0},"#
                     + #""live_activity_id":"FIRST_LIVE_ACTIVITY"}"#
             ),
+            (
+                "tokens",
+                #"{"ios_live_activity":{"event":"update","content-state":{},"timestamp":1700000000},"#
+                    + #""live_activity_push_tokens":["a1b2c3d4","<E5F6 a7b8>"]}"#
+            ),
         ])
-
-    static let listMessages = CallDescription(
-        summary: "Shows the messages behind some codes, as far as they are the caller's.",
-        details: "date_range, source and platforms narrow them down. All may stand in a request.",
-        credential: .anyScheme,
-        request: Request(
-            schema: .object(
-                [
-                    .must(
-                        "filters",
-                        .object([
-                            .may("application", .string().orNull()),
-                            .must("messages_codes", .list(.text, counts: 1...MessageList.countMax)),
-                            .may(
-                                "date_range",
-                                .object([.must("date_from", .named("Day")), .must("date_to", .named("Day"))])
-                                    .orNull()),
-                            .may("source", .string("Others than API match nothing.").orNull()),
-                            .may("platforms", .list(.text, counts: 0...MessageList.countMax).orNull()),
-                        ])),
-                    .may(
-                        "params",
-                        .object(
-                            [
-                                .may("with_metrics", .boolean().orNull()),
-                                .may("with_details", .boolean().orNull()),
-                            ], isOpen: true
-                        ).orNull()),
-                    .may("per_page", .integer(1...Int64(MessageList.countMax)).orNull()),
-                    .may("page", .integer(1...Int64(MessageList.countMax)).orNull()),
-                ], isOpen: true),
-            examples: [
-                (
-                    "codes",
-                    #"{"filters":{"application":"AAAAA-00001","messages_codes":["C3F8-C3863ED4-334AD4F1"],"#
-                        + #""date_range":{"date_from":"2000-01-01","date_to":"2100-01-01"},"source":"API","#
-                        + #""platforms":["IOS"]},"params":{"with_metrics":true,"with_details":true},"per_page":10,"page":1}"#
-                )
-            ]),
-        answers: [
-            Answer(
-                status: 200, meaning: "The messages.",
-                schema: .object([
-                    .must("items", .list(.named("ListedMessage"))), .must("total", Description.count),
-                ]))
-        ] + Answer.own(400, 401, 503))
 }
