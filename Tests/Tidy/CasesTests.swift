@@ -40,7 +40,7 @@ import Testing
             slugs: [
                 "lim-burst", "lim-silent-tail", "lim-late-older-update", "lim-neighbours-unaffected",
                 "lim-failed-then-newer", "lim-no-leak", "lim-update-after-end",
-            ]),
+            ], isComplete: true),
         Section(
             name: "apns-gateway, requests and answers",
             slugs: [
@@ -63,12 +63,12 @@ import Testing
             slugs: [
                 "ipc-path-too-long", "ipc-full-queue", "ipc-shutdown-hang", "ipc-late-reply", "ipc-signals",
                 "ipc-first-event-missed", "ipc-junk-message",
-            ]),
+            ], isComplete: true),
         Section(
             name: "stores",
             slugs: [
                 "db-cold-start", "db-disk-full", "db-killed-between-send-and-mark", "db-history-cleaned",
-            ]),
+            ], isComplete: true),
     ]
 
     /// Slugs of complete sections that no test carries yet.
