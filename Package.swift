@@ -99,7 +99,7 @@ let package = Package(
             "Crypto", "Processes"),
         tests(
             "Pipeline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "Contracts",
-            "Service", "Store", "Crypto", "Web", "Bus"),
+            "Service", "Store", "Crypto", "Web", "Bus", "HTTP2", "JSON"),
         tests(
             "Clients", "liveline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway",
             "apns-simulator",

@@ -47,6 +47,8 @@ struct Draft {
         var activity: FieldName
         /// What names the audience.
         var target = FieldName.text("")
+        /// The `content-state`.
+        var state = FieldName.text("")
     }
 }
 

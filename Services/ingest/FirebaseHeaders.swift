@@ -19,9 +19,11 @@ struct FirebaseHeaders: Equatable {
 
     /// The longest collapse id, in bytes.
     static let collapseIDBytesMax = 64
+    /// How long an expiration may be over, for clocks that differ, in seconds.
+    static let pastSecondsMax: Int64 = 300
 
     /// Reads and checks them all, so that one answer names every wrong one.
-    init(_ value: JSONValue?, _ application: Configuration.Application) throws(Refusal) {
+    init(_ value: JSONValue?, _ application: Configuration.Application, nowSeconds: Int64) throws(Refusal) {
         guard let value else { return }
         guard let members = value.members else { throw ObjectReader.wrong(value, "must be an object") }
         var violations: [Refusal.Violation] = []
@@ -31,7 +33,7 @@ struct FirebaseHeaders: Equatable {
             let key = name.lowercased()
             let problem =
                 names[key, default: 0] > 1
-                ? "given more than once in different spellings" : take(key, value, application)
+                ? "given more than once in different spellings" : take(key, value, application, nowSeconds)
             guard let problem else { continue }
             violations.append(Refusal.Violation(field: ObjectReader.name(value.path), problem: problem))
         }
@@ -39,16 +41,16 @@ struct FirebaseHeaders: Equatable {
     }
 
     /// Takes one header; says what is wrong with it, or nil.
-    private mutating func take(_ name: String, _ value: JSONValue, _ application: Configuration.Application)
-        -> String?
-    {
+    private mutating func take(
+        _ name: String, _ value: JSONValue, _ application: Configuration.Application, _ nowSeconds: Int64
+    ) -> String? {
         guard FirebaseHeaders.known.contains(name) else { return "not a header that may be given" }
         guard let text = value.string else { return "must be a string" }
         switch name {
         case "apns-priority":
             guard text == "5" || text == "10" else { return "must be \"5\" or \"10\"" }
             priority = Int(text)
-        case "apns-expiration": return takeExpiration(text)
+        case "apns-expiration": return takeExpiration(text, nowSeconds)
         case "apns-id":
             guard UUIDText.isCanonicalUUID(text) else { return "must be a UUID" }
             id = text.lowercased()
@@ -62,15 +64,19 @@ struct FirebaseHeaders: Equatable {
         return nil
     }
 
-    private static let known: Set<String> = [
+    static let known: Set<String> = [
         "apns-priority", "apns-expiration", "apns-id", "apns-collapse-id", "apns-push-type", "apns-topic",
     ]
 
-    private mutating func takeExpiration(_ text: String) -> String? {
+    private mutating func takeExpiration(_ text: String, _ nowSeconds: Int64) -> String? {
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let seconds = Int64(text)
         else { return "must be whole seconds since 1970, or \"0\"" }
         guard seconds < Seconds.secondsEnd else { return "must be seconds since 1970, not milliseconds" }
+        // A number of seconds from now on would be taken for a day in 1970, and the push would never go out.
+        guard seconds == 0 || seconds >= nowSeconds - FirebaseHeaders.pastSecondsMax else {
+            return "must not lie in the past; it is seconds since 1970, or \"0\" for one attempt"
+        }
         expirationSeconds = seconds
         return nil
     }

@@ -30,7 +30,7 @@ struct FirebaseRequest {
     }
 
     private static func validateOnly(_ root: ObjectReader) throws(Refusal) -> Bool {
-        guard let value = try root.either("validate_only") else { return false }
+        guard let value = try root.either("validate_only"), !value.isNull else { return false }
         guard let truth = value.bool else { throw root.wrong("validate_only", "must be true or false") }
         return truth
     }
@@ -52,16 +52,15 @@ struct FirebaseMessage {
     func draft() throws(Refusal) -> Draft {
         try message.refuseUnknown(known: FirebaseMessage.known)
         try checkTarget(message)
-        _ = try message.either("fcm_options")
+        try checkOptions(of: message, known: ["analytics_label", "analyticsLabel"])
         let apns = try ObjectReader(try message.required("apns"))
         try apns.refuseUnknown(known: [
             "headers", "payload", "fcm_options", "fcmOptions", "live_activity_token", "liveActivityToken",
         ])
-        if let options = try apns.either("fcm_options"), options.kind != .object {
-            throw ObjectReader.wrong(options, "must be an object")
-        }
+        try checkOptions(of: apns, known: ["analytics_label", "analyticsLabel", "image"])
         let token = try liveActivityToken(apns)
-        let headers = try FirebaseHeaders(apns.value["headers"], application)
+        let headers = try FirebaseHeaders(
+            apns.value["headers"], application, nowSeconds: nowSeconds)
         let push = try self.push(apns)
         return try draft(token, headers, push, apns)
     }
@@ -82,11 +81,24 @@ struct FirebaseMessage {
             ),
             target: .audience(.token(token)), notification: notification, payload: push.payload,
             digest: push.event == .start ? SHA256.digest(message.value.bytes) : [],
-            fields: Draft.Fields(activity: .member(apns, "live_activity_token")))
+            fields: Draft.Fields(
+                activity: .member(apns, "live_activity_token"), state: .member(push.members, "content-state"))
+        )
         let words = try alertWords()
         try draft.completeAlert(title: words.title, body: words.body, field: .member(push.members, "alert"))
         try draft.checkSize(push.members)
         return draft
+    }
+
+    /// Options say how Google counts a message: they are checked and go no further.
+    private func checkOptions(of reader: ObjectReader, known: Set<String>) throws(Refusal) {
+        guard let value = try reader.either("fcm_options"), !value.isNull else { return }
+        let options = try ObjectReader(value)
+        try options.refuseUnknown(known: known)
+        if let label = try options.either("analytics_label"), label.string == nil {
+            throw ObjectReader.wrong(label, "must be a string")
+        }
+        _ = try options.lenientString("image")
     }
 
     /// The pushed-to address is the Live Activity token; FCM wants one registration besides.
@@ -116,14 +128,11 @@ struct FirebaseMessage {
         return try DeviceToken.read(value, field: apns.name(of: "live_activity_token"))
     }
 
-    private static let dialect = PayloadDialect(events: ActivityEvent.allCases)
-
     private func push(_ apns: ObjectReader) throws(Refusal) -> CheckedPush {
         let payload = try ObjectReader(try apns.required("payload"))
         let aps = try ObjectReader(try payload.required("aps"))
         // The event first: clients that put the members beside `aps` learn where it belongs.
-        let push = try CheckedPush(
-            aps, Self.dialect, nowSeconds: nowSeconds)
+        let push = try CheckedPush(aps, .firebase, nowSeconds: nowSeconds)
         try payload.refuseUnknown(known: ["aps"])
         return push
     }

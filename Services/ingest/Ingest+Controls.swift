@@ -28,7 +28,6 @@ extension Ingest {
     mutating func serveHold(_ call: HTTPCall, _ kind: Command.Kind, at now: Moment, in journal: Journal)
         throws(StoreError) -> Result<Served, Refusal>
     {
-        if let refusal = Ingest.refusal(of: call, method: "POST") { return .failure(refusal) }
         let read = refusable { () throws(Refusal) -> (Configuration.Application, APNsEnvironment?) in
             (try access.application(code: call.path[2], of: call), try Ingest.environment(call.body))
         }

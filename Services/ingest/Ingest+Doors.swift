@@ -26,23 +26,43 @@ extension Ingest {
     mutating func serveAnew(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
         -> Result<Served, Refusal>
     {
-        switch Door(path: call.path) {
-        case .pushwoosh: try servePushwoosh(call, at: now, in: journal)
-        case .firebase: try serveFirebase(call, at: now, in: journal)
-        case .own: try serveOwn(call, at: now, in: journal)
-        case .signIn: serveSignIn(call, at: now, in: journal)
+        switch refusable({ () throws(Refusal) in try Operation.find(call) }) {
+        case .failure(let refusal): .failure(refusal)
+        case .success(let operation): try serve(call, operation, at: now, in: journal)
         }
     }
 
-    /// Why a call comes to nothing before it is read; nil if it does not.
-    static func refusal(of call: HTTPCall, method: String) -> Refusal? {
-        // HEAD is GET without the body, which the server leaves out.
-        guard call.method != method, !(method == "GET" && call.method == "HEAD") else { return nil }
-        return Refusal(.method(allowed: method), "", "only \(method) is served here", label: "method")
-    }
-
-    static var unknownPath: Refusal {
-        Refusal(.notFound, "", "there is nothing under this path", label: "path")
+    private mutating func serve(
+        _ call: HTTPCall, _ operation: Operation, at now: Moment, in journal: Journal
+    ) throws(StoreError) -> Result<Served, Refusal> {
+        switch operation {
+        case .startLiveActivity: try notify(call, starts: true, at: now, in: journal)
+        case .updateLiveActivity: try notify(call, starts: false, at: now, in: journal)
+        case .registerDevice: try servePhone(call, .registerDevice, at: now, in: journal)
+        case .unregisterDevice: try servePhone(call, .unregisterDevice, at: now, in: journal)
+        case .registerUser: try servePhone(call, .registerUser, at: now, in: journal)
+        case .setTags: try servePhone(call, .setTags, at: now, in: journal)
+        case .getTags: getTags(call, at: now)
+        case .setActivityPushToStartToken:
+            try servePhone(call, .setActivityPushToStartToken, at: now, in: journal)
+        case .setActivityToken: try servePhone(call, .setActivityToken, at: now, in: journal)
+        case .createFilter: try serveFilters(call, .create, at: now, in: journal)
+        case .compileFilter: try serveFilters(call, .compile, at: now, in: journal)
+        case .listFilters: try serveFilters(call, .list, at: now, in: journal)
+        case .deleteFilter: try serveFilters(call, .delete, at: now, in: journal)
+        case .listMessages: try listMessages(call, in: journal)
+        case .sendMessage: try serveFirebase(call, at: now, in: journal)
+        case .signIn: serveSignIn(call, at: now, in: journal)
+        case .showMessage: try showMessage(call, in: journal)
+        case .cancelMessage: try cancelMessage(call, at: now, in: journal)
+        case .listDeliveries: try serveDeliveries(call, at: now, in: journal)
+        case .showActivity: try serveActivity(call, at: now, in: journal)
+        case .pause: try serveHold(call, .pause, at: now, in: journal)
+        case .resume: try serveHold(call, .resume, at: now, in: journal)
+        case .health: .success(health(call, isWell: true))
+        case .readiness: .success(health(call, isWell: isStarted))
+        case .describe: .success(Served(reply: HTTPReply(call, 200, json: Description.document)))
+        }
     }
 }
 

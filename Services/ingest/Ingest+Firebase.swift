@@ -7,10 +7,6 @@ extension Ingest {
     mutating func serveFirebase(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
         -> Result<Served, Refusal>
     {
-        guard call.path.count == 4, call.path[3] == "messages:send" else {
-            return .failure(Ingest.unknownPath)
-        }
-        if let refusal = Ingest.refusal(of: call, method: "POST") { return .failure(refusal) }
         let access = access
         let read = refusable { () throws(Refusal) -> (Configuration.Application, FirebaseRequest) in
             let application = try access.application(project: call.path[2], of: call)

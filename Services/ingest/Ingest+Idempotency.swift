@@ -21,8 +21,8 @@ struct KeptReply {
 }
 
 extension Ingest {
-    private static let keyHeader = "Idempotency-Key"
-    private static let keyBytesMax = 255
+    static let keyHeader = "Idempotency-Key"
+    static let keyBytesMax = 255
 
     /// Answers a call, or one with an `Idempotency-Key` as it was answered before.
     ///
@@ -68,7 +68,7 @@ extension Ingest {
                 label: "idempotency")
         }
         // Whoever may not call is refused when the call is served.
-        guard case .success(let application) = refusable({ () throws(Refusal) in try caller(call) }) else {
+        guard case .success(let application?) = refusable({ () throws(Refusal) in try caller(call) }) else {
             return nil
         }
         return RepeatableCall(
@@ -77,20 +77,22 @@ extension Ingest {
     }
 
     /// The application that a call is for, once its token has been checked.
-    private func caller(_ call: HTTPCall) throws(Refusal) -> String {
-        guard call.path.count > 2 else { throw Ingest.unknownPath }
-        switch Door(path: call.path) {
-        case .pushwoosh:
-            let request = try PushwooshRequest(call.body)
-            if call.path[2] == "getTags" { return try request.applicationOfEither(access, call).code }
-            return PhoneCall(rawValue: call.path[2]) != nil
-                ? try request.application(access, phone: call).code
-                : try request.applicationOfAuth(access).code
-        case .firebase: return try access.application(project: call.path[2], of: call).code
-        case .own where call.path.starts(with: ["v1", "applications"]):
-            return try access.application(code: call.path[2], of: call).code
-        // A repeated sign-in gets a token of its own.
-        case .own, .signIn: throw Ingest.unknownPath
+    ///
+    /// - Returns: nil for calls that are served anew each time: a repeated sign-in gets a token of its own.
+    private func caller(_ call: HTTPCall) throws(Refusal) -> String? {
+        switch try Operation.find(call) {
+        case .registerDevice, .unregisterDevice, .registerUser, .setTags, .setActivityPushToStartToken,
+            .setActivityToken:
+            try PushwooshRequest(call.body).application(access, phone: call).code
+        case .getTags: try PushwooshRequest(call.body).applicationOfEither(access, call).code
+        case .startLiveActivity, .updateLiveActivity, .createFilter, .compileFilter, .listFilters,
+            .deleteFilter:
+            try PushwooshRequest(call.body).applicationOfAuth(access).code
+        case .sendMessage: try access.application(project: call.path[2], of: call).code
+        case .pause, .resume: try access.application(code: call.path[2], of: call).code
+        case .listMessages, .signIn, .showMessage, .cancelMessage, .listDeliveries, .showActivity, .health,
+            .readiness, .describe:
+            nil
         }
     }
 }

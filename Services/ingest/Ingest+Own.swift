@@ -5,67 +5,35 @@ import Store
 import Telemetry
 
 extension Ingest {
-    /// Serves Liveline's own door.
-    mutating func serveOwn(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
+    /// Says whether all is well, to anybody.
+    func health(_ call: HTTPCall, isWell: Bool) -> Served {
+        let body = JSONWriter.object { $0.member("status", isWell ? "ok" : "starting") }
+        return Served(reply: HTTPReply(call, isWell ? 200 : 503, json: body))
+    }
+
+    /// Serves `GET /v1/messages/{code}`.
+    func showMessage(_ call: HTTPCall, in journal: Journal) throws(StoreError) -> Result<Served, Refusal> {
+        try admittedStatus(call, in: journal).map { Ingest.shown($0, to: call, in: journal) }
+    }
+
+    /// Serves `DELETE /v1/messages/{code}`.
+    mutating func cancelMessage(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
         -> Result<Served, Refusal>
     {
-        switch call.path {
-        case ["healthz"]: return health(call, isWell: true)
-        case ["readyz"]: return health(call, isWell: isStarted)
-        case let path where path.starts(with: ["v1", "messages"]):
-            if path.count == 3 { return try serveMessage(call, at: now, in: journal) }
-            guard path.count == 4, path[3] == "deliveries" else { return .failure(Ingest.unknownPath) }
-            return try serveDeliveries(call, at: now, in: journal)
-        case let path where path.starts(with: ["v1", "applications"]):
-            return try serveApplication(call, at: now, in: journal)
-        case ["api", "v2", "messages:list"]: return try listMessages(call, in: journal)
-        default: return .failure(Ingest.unknownPath)
-        }
-    }
-
-    private mutating func serveApplication(_ call: HTTPCall, at now: Moment, in journal: Journal)
-        throws(StoreError) -> Result<Served, Refusal>
-    {
-        let path = call.path
-        switch (path.count, path.count > 3 ? path[3] : "") {
-        case (4, "pause"): return try serveHold(call, .pause, at: now, in: journal)
-        case (4, "resume"): return try serveHold(call, .resume, at: now, in: journal)
-        case (5, "activities"): return try serveActivity(call, at: now, in: journal)
-        default: return .failure(Ingest.unknownPath)
-        }
-    }
-
-    private func health(_ call: HTTPCall, isWell: Bool) -> Result<Served, Refusal> {
-        if let refusal = Ingest.refusal(of: call, method: "GET") { return .failure(refusal) }
-        let body = JSONWriter.object { $0.member("status", isWell ? "ok" : "starting") }
-        return .success(Served(reply: HTTPReply(call, isWell ? 200 : 503, json: body)))
-    }
-
-    private mutating func serveMessage(_ call: HTTPCall, at now: Moment, in journal: Journal)
-        throws(StoreError) -> Result<Served, Refusal>
-    {
-        let cancels = call.method == "DELETE"
-        if !cancels, Ingest.refusal(of: call, method: "GET") != nil {
-            return .failure(
-                Refusal(
-                    .method(allowed: "GET, DELETE"), "", "only GET and DELETE are served here",
-                    label: "method"))
-        }
         switch try admittedStatus(call, in: journal) {
         case .failure(let refusal): return .failure(refusal)
-        case .success(var status):
-            let sequence = status.head.sequence
-            if cancels {
-                if let refusal = try cancel(status, at: now, in: journal) { return .failure(refusal) }
-                status = try journal.status(sequence) ?? status
-            }
-            let body = status.json(code: journal.codes.code(sequence))
-            return .success(
-                Served(
-                    reply: HTTPReply(call, 200, json: body),
-                    effects: cancels
-                        ? [.count(Count("accepted", [("door", "own"), ("kind", "cancel")]))] : []))
+        case .success(let status):
+            if let refusal = try cancel(status, at: now, in: journal) { return .failure(refusal) }
+            let cancelled = try journal.status(status.head.sequence) ?? status
+            var served = Ingest.shown(cancelled, to: call, in: journal)
+            served.effects = [.count(Count("accepted", [("door", Door.own.rawValue), ("kind", "cancel")]))]
+            return .success(served)
         }
+    }
+
+    private static func shown(_ status: MessageStatus, to call: HTTPCall, in journal: Journal) -> Served {
+        let body = status.json(code: journal.codes.code(status.head.sequence))
+        return Served(reply: HTTPReply(call, 200, json: body))
     }
 
     /// What is known of the message whose code stands in the path, if the caller may know it.

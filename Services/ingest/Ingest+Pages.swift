@@ -9,7 +9,6 @@ extension Ingest {
     mutating func serveDeliveries(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
         -> Result<Served, Refusal>
     {
-        if let refusal = Ingest.refusal(of: call, method: "GET") { return .failure(refusal) }
         let page: Page
         switch refusable({ () throws(Refusal) in try Page(call) }) {
         case .failure(let refusal): return .failure(refusal)
@@ -40,7 +39,6 @@ extension Ingest {
     mutating func serveActivity(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
         -> Result<Served, Refusal>
     {
-        if let refusal = Ingest.refusal(of: call, method: "GET") { return .failure(refusal) }
         let read = refusable { () throws(Refusal) -> (Configuration.Application, Page) in
             (try access.application(code: call.path[2], of: call), try Page(call))
         }
@@ -52,11 +50,13 @@ extension Ingest {
             }
             let state = run.state(application.delivery, nowMilliseconds: now.wall)
             let kind = Query.Kind.participants(run: run.number, after: page.after, limit: page.limit)
+            let codes = journal.codes
             return ask(.tokenRegistry, kind, application: application.code, for: call, at: now) {
                 call, content in
-                guard case .participants(let lines) = content else { return nil }
+                guard case .participants(let lines, let newest) = content else { return nil }
                 let body = JSONWriter.object { answer in
                     run.write(state, to: &answer)
+                    answer.member("newest", newest.flatMap { ShownState($0, codes) })
                     answer.array("participants") { list in
                         for line in lines { list.object { line.write(to: &$0) } }
                     }
@@ -101,6 +101,31 @@ extension RunState {
         case .empty: "empty"
         case .over: "over"
         }
+    }
+}
+
+/// The newest state of an activity as an operator sees it.
+private struct ShownState: JSONWritable {
+    private let newest: NewestState
+    private let code: String
+    private let state: JSONValue
+
+    /// nil for what is no JSON.
+    init?(_ newest: NewestState, _ codes: MessageCode) {
+        guard let document = try? JSONDocument(text: newest.contentState) else { return nil }
+        self.newest = newest
+        code = codes.code(newest.message)
+        state = document.root
+    }
+
+    func write(to writer: inout JSONWriter) {
+        let object = JSONWriter.object { answer in
+            answer.member("code", code)
+            answer.member("event", newest.event.rawValue)
+            answer.member("orderSeconds", newest.orderSeconds)
+            answer.member("contentState", state)
+        }
+        JSONRaw(object).write(to: &writer)
     }
 }
 

@@ -4,28 +4,10 @@ import Service
 import Store
 
 extension Ingest {
-    /// Serves `POST /json/1.3/<method>`.
-    mutating func servePushwoosh(_ call: HTTPCall, at now: Moment, in journal: Journal) throws(StoreError)
-        -> Result<Served, Refusal>
-    {
-        guard call.path.count == 3 else { return .failure(Ingest.unknownPath) }
-        switch call.path[2] {
-        case "startLiveActivity": return try notify(call, starts: true, at: now, in: journal)
-        case "updateLiveActivity": return try notify(call, starts: false, at: now, in: journal)
-        case "getTags": return getTags(call, at: now)
-        case let name:
-            if let kind = FilterCall(rawValue: name) {
-                return try serveFilters(call, kind, at: now, in: journal)
-            }
-            guard let kind = PhoneCall(rawValue: name) else { return .failure(Ingest.unknownPath) }
-            return try servePhone(call, kind, at: now, in: journal)
-        }
-    }
-
-    private mutating func notify(_ call: HTTPCall, starts: Bool, at now: Moment, in journal: Journal)
+    /// Serves `startLiveActivity` and `updateLiveActivity`.
+    mutating func notify(_ call: HTTPCall, starts: Bool, at now: Moment, in journal: Journal)
         throws(StoreError) -> Result<Served, Refusal>
     {
-        if let refusal = Ingest.refusal(of: call, method: "POST") { return .failure(refusal) }
         let access = access
         let read = refusable { () throws(Refusal) -> (Configuration.Application, [Draft]) in
             let request = try PushwooshRequest(call.body)

@@ -5,7 +5,6 @@ import Service
 extension Ingest {
     /// Serves `getTags`: asks for the tags of the device that calls, or that a server names.
     mutating func getTags(_ call: HTTPCall, at now: Moment) -> Result<Served, Refusal> {
-        if let refusal = Ingest.refusal(of: call, method: "POST") { return .failure(refusal) }
         let access = access
         let read = refusable { () throws(Refusal) -> (String, String) in
             let request = try PushwooshRequest(call.body)

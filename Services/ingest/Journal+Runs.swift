@@ -20,6 +20,8 @@ struct Run: Equatable {
     var firstTokenAtMilliseconds: Int64?
     /// The sequence of the newest registration for it.
     var lastRegistration: Int64 = 0
+    /// How many bytes the attributes of its start have; nil if no start began it.
+    var attributesBytes: Int64?
 }
 
 extension Journal {
@@ -28,7 +30,7 @@ extension Journal {
         try database.first(
             """
             SELECT run, application, space, activity, beganAt, isStart, digest, endedBy, endSettled, emptyBy,
-                firstTokenAt, lastRegistration
+                firstTokenAt, lastRegistration, attributesBytes
             FROM runs WHERE application = ? AND space = ? AND activity = ? ORDER BY run DESC LIMIT 1
             """, .text(activity.application), .int(activity.space.rawValue), .text(activity.name)
         ) { row throws(StoreError) in try Journal.run(row) }
@@ -39,7 +41,7 @@ extension Journal {
         try database.first(
             """
             SELECT run, application, space, activity, beganAt, isStart, digest, endedBy, endSettled, emptyBy,
-                firstTokenAt, lastRegistration
+                firstTokenAt, lastRegistration, attributesBytes
             FROM runs WHERE run = ?
             """, .int(number)
         ) { row throws(StoreError) in try Journal.run(row) }
@@ -68,16 +70,19 @@ extension Journal {
             activity: ActivityName(application: row.text(1), space: space, name: row.text(3)),
             beganAtMilliseconds: row.int(4), isStart: row.bool(5), digest: row.optionalBlob(6),
             endedBy: row.optionalInt(7), isEndSettled: row.bool(8), emptyBy: row.optionalInt(9),
-            firstTokenAtMilliseconds: row.optionalInt(10), lastRegistration: row.int(11))
+            firstTokenAtMilliseconds: row.optionalInt(10), lastRegistration: row.int(11),
+            attributesBytes: row.optionalInt(12))
     }
 
     /// Keeps a run that begins.
     func insert(_ run: Run) throws(StoreError) {
         try database.run(
             """
-            INSERT INTO runs (run, application, space, activity, beganAt, isStart, digest) VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO runs (run, application, space, activity, beganAt, isStart, digest, attributesBytes)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """, .int(run.number), .text(run.activity.application), .int(run.activity.space.rawValue),
-            .text(run.activity.name), .int(run.beganAtMilliseconds), Value(run.isStart), Value(run.digest))
+            .text(run.activity.name), .int(run.beganAtMilliseconds), Value(run.isStart), Value(run.digest),
+            Value(run.attributesBytes))
     }
 
     /// Notes that an end was accepted.

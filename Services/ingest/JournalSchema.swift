@@ -12,7 +12,7 @@ extension Journal {
     /// - `registrations`: until both receivers have them. `change` is the `Registration.Change` of the contracts as JSON;
     ///   `pending` has bit 1 for the segmenter and bit 2 for the token registry.
     /// - `runs`: the lives of activities, remembered for 12 h. `space` is what the name is: 0 an id, 1 an update token,
-    ///   2 a push-to-start token.
+    ///   2 a push-to-start token. `attributesBytes` is the size of its start's attributes.
     /// - `tokens`: which run a token was registered for, and what is known against it.
     /// - `replies`: what was answered to calls with an `Idempotency-Key`, for 24 h.
     /// - `filters`: by name; `expression` is the `Filter` of the contracts as JSON.
@@ -62,5 +62,6 @@ extension Journal {
             digest BLOB NOT NULL, status INTEGER NOT NULL, body BLOB NOT NULL, answeredAt INTEGER NOT NULL,
             UNIQUE (application, path, key)) STRICT;
         """,
+        "ALTER TABLE runs ADD COLUMN attributesBytes INTEGER;",
     ])
 }

@@ -59,16 +59,21 @@ struct ObjectReader {
         try Texts.text(try required(member), bytesMax: bytesMax)
     }
 
-    /// A string that may be missing, but not be of another type; empty counts as missing.
+    /// A string that may be missing, but not be of another type; one that says nothing counts as missing.
     func optionalString(_ member: String) throws(Refusal) -> String? {
         guard let found = value[member] else { return nil }
         guard let text = found.string else { throw ObjectReader.wrong(found, "must be a string") }
-        return text.isEmpty ? nil : text
+        return text.isBlank ? nil : text
     }
 
     /// As `optionalString`, and `null` counts as missing.
     func lenientString(_ member: String) throws(Refusal) -> String? {
         lenient(member) == nil ? nil : try optionalString(member)
+    }
+
+    /// A text of at most 1,024 bytes that an app may give; empty, blank and `null` count as missing.
+    func lenientText(_ member: String) throws(Refusal) -> String? {
+        try lenientString(member) == nil ? nil : try requiredText(member)
     }
 
     /// Seconds since 1970 that an app may give with a token.
@@ -115,6 +120,7 @@ enum Texts {
     static func text(_ value: JSONValue, bytesMax: Int = Texts.bytesMax) throws(Refusal) -> String {
         guard let text = value.string else { throw ObjectReader.wrong(value, "must be a string") }
         guard !text.isEmpty else { throw ObjectReader.wrong(value, "must not be empty", label: "value") }
+        guard !text.isBlank else { throw ObjectReader.wrong(value, "must not be blank", label: "value") }
         guard text.utf8.count <= bytesMax else {
             throw ObjectReader.wrong(value, "must have at most \(bytesMax) bytes", label: "value")
         }
@@ -123,4 +129,9 @@ enum Texts {
         }
         return text
     }
+}
+
+extension String {
+    /// Whether it holds nothing but white space.
+    var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }
 }

@@ -22,15 +22,20 @@ struct PayloadRule: Sendable {
     /// What a value must be.
     enum Form: Sendable {
         case object
-        /// An object, or a string that is the text of the alert.
+        /// What `AlertRule` says.
         case alert
         case text
-        /// Any number, kept as it is written.
+        /// A number that a `Double` holds, kept as it is written.
         case number
-        case integer
+        /// The number 1.
+        case one
+        /// The id of a channel, in base64.
+        case channel
         case seconds
         /// Seconds that lie at most five minutes ahead.
         case pastSeconds
+        /// Seconds that lie at most four hours after an end.
+        case dismissal
     }
 
     /// Every member that a push may hold beside `event`.
@@ -41,22 +46,25 @@ struct PayloadRule: Sendable {
         PayloadRule("alert", .alert, start: .optional, update: .optional, end: .optional),
         PayloadRule("timestamp", .pastSeconds, start: .optional, update: .optional, end: .optional),
         PayloadRule("stale-date", .seconds, start: .optional, update: .optional, end: .optional),
-        PayloadRule("dismissal-date", .seconds, start: .refused, update: .optional, end: .optional),
+        PayloadRule("dismissal-date", .dismissal, start: .refused, update: .optional, end: .optional),
         PayloadRule("relevance-score", .number, start: .optional, update: .optional, end: .optional),
-        PayloadRule("input-push-token", .integer, start: .optional, update: .refused, end: .refused),
-        PayloadRule("input-push-channel", .text, start: .optional, update: .refused, end: .refused),
+        PayloadRule("input-push-token", .one, start: .optional, update: .refused, end: .refused),
+        PayloadRule("input-push-channel", .channel, start: .optional, update: .refused, end: .refused),
     ]
 
     init(_ name: String, _ form: Form, start: Presence, update: Presence, end: Presence) {
         (self.name, self.form, self.start, self.update, self.end) = (name, form, start, update, end)
     }
 
-    func presence(in event: ActivityEvent) -> Presence {
-        switch event {
-        case .start: start
-        case .update: update
-        case .end: end
-        }
+    /// Whether it belongs to an event at a door.
+    func presence(in event: ActivityEvent, _ dialect: PayloadDialect) -> Presence {
+        let presence =
+            switch event {
+            case .start: start
+            case .update: update
+            case .end: end
+            }
+        return presence == .optional && dialect.alsoRequired.contains(name) ? .required : presence
     }
 }
 
@@ -68,6 +76,8 @@ struct PayloadDialect: Sendable {
     let eventDefault: ActivityEvent?
     /// Members that this door's own document requires although Apple does not.
     let alsoRequired: Set<String>
+    /// Members of this door beside those of the table.
+    let also: Set<String>
     /// Every member that a push may hold at this door.
     let known: Set<String>
 
@@ -79,6 +89,7 @@ struct PayloadDialect: Sendable {
         self.events = events
         self.eventDefault = eventDefault
         self.alsoRequired = alsoRequired
+        self.also = also
         known = Set(PayloadRule.table.map(\.name)).union(also).union(["event"])
     }
 
@@ -87,6 +98,14 @@ struct PayloadDialect: Sendable {
         let accepted = events.map { JSONText.quote($0.rawValue) }.joined(separator: ", ")
         return "must be \(events.count == 1 ? accepted : "one of \(accepted)")"
     }
+
+    /// `startLiveActivity`; older calls do not name the event.
+    static let pushwooshStart = PayloadDialect(events: [.start], eventDefault: .start, also: ["title"])
+    /// `updateLiveActivity`.
+    static let pushwooshUpdate = PayloadDialect(
+        events: [.update, .end], alsoRequired: ["content-state"], also: ["title"])
+    /// `messages:send`.
+    static let firebase = PayloadDialect(events: ActivityEvent.allCases)
 }
 
 /// A push that has been checked against the table.
@@ -122,8 +141,7 @@ struct CheckedPush {
         _ rule: PayloadRule, _ members: ObjectReader, _ event: ActivityEvent, _ dialect: PayloadDialect,
         _ nowSeconds: Int64
     ) throws(Refusal) {
-        var presence = rule.presence(in: event)
-        if dialect.alsoRequired.contains(rule.name), presence == .optional { presence = .required }
+        let presence = rule.presence(in: event, dialect)
         guard let value = members.value[rule.name] else {
             guard presence != .required else { throw members.wrong(rule.name, "missing", label: rule.name) }
             return
@@ -132,7 +150,7 @@ struct CheckedPush {
             throw members.wrong(rule.name, "does not belong to \(event.article)", label: rule.name)
         }
         do {
-            try check(rule.form, value, nowSeconds)
+            try check(rule.form, value, event, members, nowSeconds)
         } catch {
             // Counted under the member: the table's names are few.
             var named = error
@@ -141,23 +159,43 @@ struct CheckedPush {
         }
     }
 
-    private static func check(_ form: PayloadRule.Form, _ value: JSONValue, _ nowSeconds: Int64)
-        throws(Refusal)
-    {
+    private static func check(
+        _ form: PayloadRule.Form, _ value: JSONValue, _ event: ActivityEvent, _ members: ObjectReader,
+        _ nowSeconds: Int64
+    ) throws(Refusal) {
         switch form {
         case .object:
             guard value.kind == .object else { throw ObjectReader.wrong(value, "must be an object") }
-        case .alert:
-            guard value.kind == .object || value.kind == .string else {
-                throw ObjectReader.wrong(value, "must be an object or a string")
-            }
+        case .alert: try AlertRule.check(value)
         case .text: _ = try Texts.text(value)
         case .number:
-            guard value.kind == .number else { throw ObjectReader.wrong(value, "must be a number") }
-        case .integer:
-            guard value.int64 != nil else { throw ObjectReader.wrong(value, "must be an integer") }
+            guard value.double != nil else { throw ObjectReader.wrong(value, "must be a finite number") }
+        case .one:
+            guard value.int64 == 1 else { throw ObjectReader.wrong(value, "must be 1") }
+        case .channel:
+            let text = try Texts.text(value)
+            guard isBase64(text) else { throw ObjectReader.wrong(value, "must be base64", label: "value") }
         case .seconds: _ = try Seconds.any(value)
         case .pastSeconds: _ = try Seconds.notAhead(value, nowSeconds: nowSeconds)
+        case .dismissal:
+            let sent = max(members.value["timestamp"]?.int64 ?? 0, nowSeconds)
+            // It goes out with an end only.
+            guard event == .end else { return _ = try Seconds.any(value) }
+            _ = try Seconds.dismissal(value, sentSeconds: sent)
+        }
+    }
+
+    /// Whether a text is base64 with its padding (RFC 4648, section 4).
+    private static func isBase64(_ text: String) -> Bool {
+        let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
+        guard text.utf8.count % 4 == 0, text.utf8.count - digits.count <= 2 else { return false }
+        return digits.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+                true
+            default: false
+            }
         }
     }
 

@@ -17,12 +17,12 @@ struct PushwooshDevices {
         profile.deviceType = try integer("device_type")
         profile.pushToken = try pushToken(deviceType: profile.deviceType)
         profile.environment = try environment()
-        profile.osVersion = try members.lenientString("os_version")
-        profile.language = try members.lenientString("language")
-        profile.appVersion = try members.lenientString("app_version")
-        profile.deviceModel = try members.lenientString("device_model")
+        profile.osVersion = try members.lenientText("os_version")
+        profile.language = try members.lenientText("language")
+        profile.appVersion = try members.lenientText("app_version")
+        profile.deviceModel = try members.lenientText("device_model")
         profile.timezoneSeconds = try integer("timezone")
-        profile.user = try members.lenientString("userId")
+        profile.user = try members.lenientText("userId")
         profile.frequentPushes = try truth("frequent_pushes")
         // It orders tokens of activities only; one of a wrong type is a mistake of the app all the same.
         if let instant = members.lenient("registered_at") { _ = try Seconds.any(instant) }

@@ -89,7 +89,8 @@ struct PushwooshNotifications {
 
     private func draft(_ notification: ObjectReader, _ activity: String) throws(Refusal) -> Draft {
         let members = try ObjectReader(try liveActivity(notification))
-        let push = try CheckedPush(members, dialect, nowSeconds: nowSeconds)
+        let push = try CheckedPush(
+            members, starts ? .pushwooshStart : .pushwooshUpdate, nowSeconds: nowSeconds)
         let subtitle = try members.optionalString("title")
         var draft = Draft(
             activity: ActivityName(application: application.code, space: .id, name: activity),
@@ -99,20 +100,13 @@ struct PushwooshNotifications {
                 expirationSeconds: Draft.expirationSeconds(push, application.delivery, nowSeconds: nowSeconds)
             ),
             payload: push.payload, digest: starts ? SHA256.digest(notification.value.bytes) : [],
-            fields: Draft.Fields(activity: .member(notification, "live_activity_id")))
+            fields: Draft.Fields(
+                activity: .member(notification, "live_activity_id"), state: .member(members, "content-state"))
+        )
         if starts { try completeStart(&draft, notification, push, subtitle: subtitle) }
         try draft.checkSize(members)
         return draft
     }
-
-    private var dialect: PayloadDialect {
-        starts ? PushwooshNotifications.startDialect : PushwooshNotifications.changeDialect
-    }
-
-    private static let startDialect = PayloadDialect(
-        events: [.start], eventDefault: .start, also: ["title"])
-    private static let changeDialect = PayloadDialect(
-        events: [.update, .end], alsoRequired: ["content-state"], also: ["title"])
 
     private func refuseUnknown(_ notification: ObjectReader) throws(Refusal) {
         try notification.refuseUnknown(
@@ -134,7 +128,8 @@ struct PushwooshNotifications {
         let title = try notification.optionalString("title")
         (draft.target, draft.fields.target) = try target(notification)
         if application.pushwooshAttributes, let attributes = push.members.value["attributes"] {
-            draft.payload.attributes = PushwooshAttributes.bytes(attributes, activity: draft.activity.name)
+            draft.payload.attributes = try PushwooshAttributes.bytes(
+                attributes, activity: draft.activity.name)
         }
         try draft.completeAlert(
             title: title ?? subtitle, body: content, field: .member(notification, "content"))

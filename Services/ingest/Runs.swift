@@ -86,7 +86,7 @@ extension Ingest {
         guard state == .running else {
             return .refused(Refusal(draft.fields.activity.text, state.problem, label: "activity"))
         }
-        return .run(run.number)
+        return Ingest.sized(draft, run)
     }
 
     /// Every start at the Firebase door is an activity of its own, but not the same one twice within a minute.
@@ -113,7 +113,21 @@ extension Ingest {
         }
         guard let number = known.run, let run = try journal.run(number) else { return .begins }
         let state = run.state(access, nowMilliseconds: now.wall)
-        return state == .running ? .run(number) : .refused(deadToken(draft, state.problem))
+        return state == .running
+            ? Ingest.sized(draft, run) : .refused(deadToken(draft, state.problem))
+    }
+
+    /// The run, unless its attributes leave no room for the state: a phone keeps 4 KB of both together.
+    ///
+    /// Apple, Displaying live data with Live Activities.
+    private static func sized(_ draft: Draft, _ run: Run) -> RunDecision {
+        let size = draft.payload.contentState.count + Int(run.attributesBytes ?? 0)
+        guard size > PayloadSize.bytesMax else { return .run(run.number) }
+        return .refused(
+            Refusal(
+                draft.fields.state.text,
+                "with the attributes of its start it would have \(size) bytes, more than \(PayloadSize.bytesMax)",
+                label: "size"))
     }
 
     private func deadToken(_ draft: Draft, _ problem: String) -> Refusal {

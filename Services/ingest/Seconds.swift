@@ -7,6 +7,9 @@ enum Seconds {
     /// How far ahead of the clock a caller's own time may be, in seconds.
     static let aheadMax: Int64 = 300
 
+    /// How long after its end iOS shows an activity at most, in seconds; what lies later is cut to that.
+    static let dismissalMax: Int64 = 4 * 3_600
+
     /// Whole seconds of any time.
     static func any(_ value: JSONValue) throws(Refusal) -> Int64 {
         guard value.kind == .number else { throw ObjectReader.wrong(value, "must be a number of seconds") }
@@ -24,6 +27,17 @@ enum Seconds {
         let seconds = try any(value)
         guard seconds <= nowSeconds + aheadMax else {
             throw ObjectReader.wrong(value, "must not lie more than 5 minutes ahead", label: "value")
+        }
+        return seconds
+    }
+
+    /// When an activity that ends now leaves the Lock Screen.
+    ///
+    /// Apple, Starting and updating Live Activities with ActivityKit push notifications: a later date is not kept.
+    static func dismissal(_ value: JSONValue, sentSeconds: Int64) throws(Refusal) -> Int64 {
+        let seconds = try any(value)
+        guard seconds <= sentSeconds + dismissalMax else {
+            throw ObjectReader.wrong(value, "must not lie more than 4 hours ahead", label: "value")
         }
         return seconds
     }

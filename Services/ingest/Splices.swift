@@ -13,14 +13,20 @@ enum DefaultAlert {
 
 /// Puts the id that Pushwoosh's SDK reads from the attributes into them, and leaves every other byte as it came.
 enum PushwooshAttributes {
-    /// The attributes with `pushwoosh.activityId`; unchanged where it is there, or `pushwoosh` is no object.
-    static func bytes(_ attributes: JSONValue, activity: String) -> [UInt8] {
+    /// The attributes with `pushwoosh.activityId`; unchanged where it is there.
+    ///
+    /// - Throws: `Refusal` where the SDK could not read what is there.
+    static func bytes(_ attributes: JSONValue, activity: String) throws(Refusal) -> [UInt8] {
         let id = Array("\"activityId\":".utf8) + Array(JSONText.quote(activity).utf8)
         guard let member = attributes["pushwoosh"] else {
             return appending(
                 Array("\"pushwoosh\":{".utf8) + id + [UInt8(ascii: "}")], to: attributes, in: attributes)
         }
-        guard member.kind == .object, member["activityId"] == nil else { return attributes.bytes }
+        let own = try ObjectReader(member)
+        guard member["activityId"] == nil else {
+            _ = try own.requiredText("activityId")
+            return attributes.bytes
+        }
         return appending(id, to: member, in: attributes)
     }
 

@@ -132,6 +132,22 @@ extension Ledger {
         ) { $0.int(0) }
     }
 
+    /// The newest state among the latest thousand messages of a run.
+    func newestState(run: Int64) throws(StoreError) -> NewestState? {
+        try database.first(
+            """
+            SELECT m.number, c.event, m.order_seconds, c.state FROM message m JOIN content c ON c.message = m.number
+            WHERE m.number IN (SELECT number FROM message WHERE run = ? ORDER BY number DESC LIMIT 1000)
+                AND m.is_cancelled = 0 AND length(c.state) > 0
+            ORDER BY m.order_seconds DESC, m.order_sequence DESC LIMIT 1
+            """, .int(run)
+        ) { row throws(StoreError) in
+            NewestState(
+                message: row.int(0), event: try row.word(1), orderSeconds: row.int(2),
+                contentState: String(decoding: row.blob(3), as: UTF8.self))
+        }
+    }
+
     /// Some message of a run.
     func message(ofRun run: Int64) throws(StoreError) -> Int64? {
         try database.first(

@@ -14,7 +14,9 @@ extension Step {
                 lines: known ? try deliveryLines(message, after: after, limit: limit) : [])
         case .participants(let run, let after, let limit):
             let known = try self.run(run)?.application == query.application
-            content = .participants(lines: known ? try participantLines(run, after: after, limit: limit) : [])
+            content = .participants(
+                lines: known ? try participantLines(run, after: after, limit: limit) : [],
+                newest: known ? try ledger.newestState(run: run) : nil)
         case .tags, .audience: return ignore(.query)
         }
         emit(.send(.answer(Answer(id: query.id, content: content)), to: .instance(sender.instance)))

@@ -44,8 +44,8 @@ public struct Answer: Codable, Sendable, Equatable {
         case count(devices: Int)
         /// Deliveries in the order of their device number.
         case deliveries(lines: [DeliveryLine])
-        /// Participants in the order of their number.
-        case participants(lines: [ParticipantLine])
+        /// Participants in the order of their number, and the newest state of their run; an older sender tells none.
+        case participants(lines: [ParticipantLine], newest: NewestState? = nil)
     }
 
     /// Joins the parts.
@@ -106,5 +106,25 @@ public struct ParticipantLine: Codable, Sendable, Equatable {
         self.number = number
         self.device = device
         self.state = state
+    }
+}
+
+/// The newest state of a run that was accepted and not cancelled, whether or not it has gone out.
+public struct NewestState: Codable, Sendable, Equatable {
+    /// The journal's sequence of the message that carries it.
+    public var message: Int64
+    /// What that message asks of the phone.
+    public var event: ActivityEvent
+    /// The seconds of its order, since 1970.
+    public var orderSeconds: Int64
+    /// The bytes of `content-state` as they came in.
+    public var contentState: String
+
+    /// Joins the parts.
+    public init(message: Int64, event: ActivityEvent, orderSeconds: Int64, contentState: String) {
+        self.message = message
+        self.event = event
+        self.orderSeconds = orderSeconds
+        self.contentState = contentState
     }
 }

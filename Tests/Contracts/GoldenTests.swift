@@ -31,6 +31,16 @@ import Testing
         #expect(try ParcelCoder().parcel(golden(name)) == parcel(sample.messages))
     }
 
+    @Test func `an activity's newest state travels to the byte, and an older instance tells none`() throws {
+        let newest = NewestState(
+            message: 7, event: .update, orderSeconds: 5,
+            contentState: "{\"a\": 1.0,\"e\":\"\\ud83d\\udc68\u{200D}é\"}")
+        let answer = Answer(id: 3, content: .participants(lines: [], newest: newest))
+        let frames = try ParcelCoder().frames(parcel([.answer(answer)]))
+        #expect(try ParcelCoder().parcel(frames) == parcel([.answer(answer)]))
+        #expect(!text(try golden("answer")).contains("newest"))
+    }
+
     @Test func `every type of message has a golden file, and every golden file a message`() throws {
         #expect(Set(samples.map { $0.messages[0].type }) == Set(MessageType.allCases))
         let directory = try #require(Bundle.module.url(forResource: "Golden", withExtension: nil))

@@ -42,14 +42,14 @@ import Testing
             Bench.update.replacing(
                 #"{"step":2}"#,
                 with:
-                    #"{"step":2},"title":"unused","timestamp":1699999990,"stale-date":1700000300,"dismissal-date":0,"relevance-score":1e400,"alert":"hi""#
+                    #"{"step":2},"title":"unused","timestamp":1699999990,"stale-date":1700000300,"dismissal-date":0,"relevance-score":1e300,"alert":"hi""#
             ))
         let command = try #require(try bench.drain().commands.last)
         var push = Notification(event: .update, expirationSeconds: 1_700_000_300)
         push.timestampSeconds = 1_699_999_990
         push.staleDateSeconds = 1_700_000_300
         push.dismissalDateSeconds = 0
-        push.relevanceScore = "1e400"
+        push.relevanceScore = "1e300"
         #expect(command.notification == push)
         #expect(command.payload.alert == Array(#""hi""#.utf8))
         #expect(command.audience == .activity)
@@ -94,18 +94,21 @@ import Testing
     ) throws {
         let bench = try Bench()
         let bytes = Array(raw.utf8)
+        let alert = #"{ "title":"t", "more":\#(raw) }"#
         try bench.start(
             Bench.start.replacing(#"{"step":1}"#, with: raw).replacing(
-                #""attributes":{}"#, with: #""attributes":\#(raw),"alert":\#(raw)"#))
+                #""attributes":{}"#, with: #""attributes":\#(raw),"alert":\#(alert)"#))
         let fcm = Bench.fcmStart.replacing(#"{"step":1}"#, with: raw).replacing(
             #""attributes":{}"#, with: #""attributes":\#(raw)"#
-        ).replacing(#"{"title":"t","body":"b"}"#, with: raw)
+        ).replacing(#"{"title":"t","body":"b"}"#, with: alert)
         #expect(try bench.fcm(fcm).status == 200)
         try bench.restart()
         let payloads = try bench.turn().commands.map(\.payload)
         #expect(
             payloads
-                == Array(repeating: Payload(contentState: bytes, attributes: bytes, alert: bytes), count: 2))
+                == Array(
+                    repeating: Payload(
+                        contentState: bytes, attributes: bytes, alert: Array(alert.utf8)), count: 2))
     }
 
     @Test(arguments: [
@@ -145,7 +148,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("", "1", nil), (#","input-push-token":1"#, "1", nil), (#","input-push-token":0"#, "0", nil),
+            ("", "1", nil), (#","input-push-token":1"#, "1", nil),
             (#","input-push-channel":"dHN0LXNyY2g=","input-push-token":1"#, "1", "dHN0LXNyY2g="),
             (#","input-push-channel":"dHN0LXNyY2g=""#, nil, "dHN0LXNyY2g="),
         ] as [(String, String?, String?)])
@@ -165,7 +168,6 @@ import Testing
         (#"{"pushwoosh":{},"b":2}"#, #"{"pushwoosh":{"activityId":"ord-12"},"b":2}"#),
         (#"{"pushwoosh":{"k":1}}"#, #"{"pushwoosh":{"k":1,"activityId":"ord-12"}}"#),
         (#"{"pushwoosh":{"activityId":"own"}}"#, #"{"pushwoosh":{"activityId":"own"}}"#),
-        (#"{"pushwoosh":7}"#, #"{"pushwoosh":7}"#),
     ])
     func `an application may have the id put into the attributes`(_ given: String, _ expected: String) throws
     {
@@ -173,6 +175,19 @@ import Testing
         try bench.start(Bench.start.replacing(#""attributes":{}"#, with: #""attributes":\#(given)"#))
         let attributes = try AcceptedPushTests.command(bench).payload.attributes
         #expect(String(decoding: attributes, as: UTF8.self) == expected)
+    }
+
+    @Test(arguments: [
+        (#"{"pushwoosh":7}"#, "pushwoosh: must be an object"),
+        (#"{"pushwoosh":{"activityId":7}}"#, "pushwoosh.activityId: must be a string"),
+    ])
+    func `attributes that the vendor's SDK could not read are refused where it reads them`(
+        _ attributes: String, _ message: String
+    ) throws {
+        let start = Bench.start.replacing(#""attributes":{}"#, with: #""attributes":\#(attributes)"#)
+        let refused = try Bench(Bench.configuration { $0.pushwooshAttributes = true }).start(start)
+        #expect(refused.statusMessage == "notifications[0].live_activity.attributes.\(message)")
+        #expect(try Bench().start(start).code == 200)
     }
 
     @Test(arguments: [

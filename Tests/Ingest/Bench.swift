@@ -115,7 +115,7 @@ final class Bench {
         return try step(.message(.answer(Answer(id: query.id, content: content)), from: sender)).replies
     }
 
-    private func request(
+    func request(
         _ method: String, _ path: String, _ body: String, _ headers: [(String, String)]
     ) -> HTTPCall {
         nextCall += 1

@@ -1,6 +1,7 @@
 import Contracts
 import JSON
 import Service
+import Store
 import Testing
 
 @testable import ingest
@@ -11,7 +12,8 @@ import Testing
     static let tokenField = "message.apns.live_activity_token: "
     static let hex = tokenField + "must be an even number of hex digits, from 2 to 1024"
 
-    static let changes: [Change] = [
+    /// Values that are no token.
+    static let tokens: [Change] = [
         Change(token, #""live_activity_token":null"#, tokenField + "must be a string"),
         Change(token, #""live_activity_token":0"#, tokenField + "must be a string"),
         Change(token, #""live_activity_token":1"#, tokenField + "must be a string"),
@@ -23,11 +25,21 @@ import Testing
         Change(token, #""liveActivityToken":"   ""#, hex),
         Change(token, #""live_activity_token":"zz""#, hex),
         Change(token, #""live_activity_token":"\#(Bench.tokA.dropLast())""#, hex),
-        Change(token, #""live_activity_token":"\#(String(repeating: "a1", count: 513))""#, hex),
-        Change(token + ",", "", tokenField + "missing"),
-        Change(
-            token, token + #","liveActivityToken":"\#(Bench.tokB)""#,
-            tokenField + "given twice, as live_activity_token and as liveActivityToken"),
+    ]
+
+    @Test(arguments: tokens)
+    func `ing-token-wrong-type: what is no token is refused by name and stands in no store`(_ change: Change)
+        throws
+    {
+        let bench = try checkRefused(change)
+        for table: SQL in [
+            "SELECT count(*) FROM tokens", "SELECT count(*) FROM runs", "SELECT count(*) FROM messages",
+        ] {
+            #expect(try bench.journal.database.first(table) { $0.int(0) } == 0)
+        }
+    }
+
+    static let events: [Change] = [
         Change(
             #""event":"update""#, #""events":"update""#,
             aps + #"event: missing; it must be one of "start", "update", "end""#),
@@ -37,9 +49,47 @@ import Testing
         Change(
             #""event":"update""#, #""event":"udpate""#,
             aps + #"event: must be one of "start", "update", "end""#),
+    ]
+
+    @Test(arguments: events)
+    func `ing-event-misspelt: an unknown event is refused with the accepted values`(_ change: Change) throws {
+        try checkRefused(change)
+    }
+
+    @Test func `ing-both-spellings: a token in both spellings is refused, and neither is pushed to`() throws {
+        try checkRefused(
+            Change(
+                Self.token, Self.token + #","liveActivityToken":"\#(Bench.tokB)""#,
+                Self.tokenField + "given twice, as live_activity_token and as liveActivityToken"))
+    }
+
+    @Test(arguments: ["7", "high", "1", "", " 10"])
+    func `ing-priority-five-kept: what is neither 5 nor 10 is refused by the header's name`(
+        _ priority: String
+    ) throws {
+        try checkRefused(
+            Change(
+                #""apns-priority":"10""#, #""apns-priority":"\#(priority)""#,
+                #"message.apns.headers.apns-priority: must be "5" or "10""#))
+    }
+
+    @Test(arguments: [
         Change(
             #""event":"update""#, #""event":"update","event":"end""#,
             "message.apns.payload.aps.event: repeated member, at byte 312"),
+        Change(
+            #"{"step":2}"#, #"{"x":1,"x":2}"#,
+            "message.apns.payload.aps.content-state.x: repeated member, at byte 335"),
+    ])
+    func `ing-duplicate-names: a member that stands twice is refused at this door too`(_ change: Change)
+        throws
+    {
+        try checkRefused(change)
+    }
+
+    static let changes: [Change] = [
+        Change(token, #""live_activity_token":"\#(String(repeating: "a1", count: 513))""#, hex),
+        Change(token + ",", "", tokenField + "missing"),
         Change(
             #""aps":{"timestamp""#, #""event":"update","aps":{"timestamps""#,
             aps + "timestamps: unknown member"),
@@ -71,11 +121,28 @@ import Testing
             #""apns":{"#, #""fcm_options":{},"fcmOptions":{},"apns":{"#,
             "message.fcm_options: given twice, as fcm_options and as fcmOptions"),
         Change(
-            #""apns-priority":"10""#, #""apns-priority":"7""#,
-            #"message.apns.headers.apns-priority: must be "5" or "10""#),
+            #""apns":{"#, #""apns":{"fcm_options":{"analytics_label":"a","analyticsLabel":"a"},"#,
+            "message.apns.fcm_options.analytics_label: given twice, as analytics_label and as analyticsLabel"),
         Change(
-            #""apns-priority":"10""#, #""apns-priority":"high""#,
-            #"message.apns.headers.apns-priority: must be "5" or "10""#),
+            #""apns":{"#, #""apns":{"fcm_options":{"analytics_label":7},"#,
+            "message.apns.fcm_options.analytics_label: must be a string"),
+        Change(
+            #""apns":{"#, #""apns":{"fcm_options":{"label":"a"},"#,
+            "message.apns.fcm_options.label: unknown member"),
+        Change(
+            #"{"message""#, #"{"validate_only":false,"validateOnly":false,"message""#,
+            "validate_only: given twice, as validate_only and as validateOnly"),
+        Change(#""token":"reg-1""#, #""token":"  ""#, "message.token: must not be blank"),
+        Change(
+            #"{"step":2}"#, #"{"step":2},"alert":{"body":"b","sound":"default"}"#,
+            aps + "alert.sound: needs a title beside it"),
+        Change(
+            #""apns-priority":"10""#, #""apns-expiration":"3600""#,
+            #"message.apns.headers.apns-expiration: must not lie in the past; it is seconds since 1970, or "0" for one attempt"#
+        ),
+        Change(
+            #""event":"update""#, #""event":"end","dismissal-date":1700014401"#,
+            aps + "dismissal-date: must not lie more than 4 hours ahead"),
         Change(
             #""apns-priority":"10""#, #""apns-priority":10"#,
             "message.apns.headers.apns-priority: must be a string"),
@@ -108,6 +175,11 @@ import Testing
 
     @Test(arguments: changes)
     func `a wrong call is refused by name and leaves nothing behind`(_ change: Change) throws {
+        try checkRefused(change)
+    }
+
+    @discardableResult
+    private func checkRefused(_ change: Change) throws -> Bench {
         let bench = try Bench()
         let body = Bench.fcmUpdate.replacing(change.from, with: change.to)
         #expect(body != Bench.fcmUpdate)
@@ -118,6 +190,7 @@ import Testing
         #expect(reply.errorCode == nil, "callers delete tokens by an FcmError")
         #expect(try bench.turn().isEmpty)
         #expect(try bench.journal.newestRun(Bench.tokenActivity) == nil)
+        return bench
     }
 
     @Test func `every wrong header is named`() throws {
@@ -137,18 +210,26 @@ import Testing
         #expect(!reply.text.contains("bearer x"))
     }
 
-    @Test func `both spellings of a name mean the same`() throws {
+    @Test func `ing-both-spellings: both spellings of every name mean the same`() throws {
         let camel = Bench.fcmUpdate.replacing("live_activity_token", with: "liveActivityToken")
-            .replacing(#""apns":{"#, with: #""apns":{"fcmOptions":{"analyticsLabel":"x"},"#)
+            .replacing(
+                #""apns":{"#,
+                with: #""fcmOptions":{"analyticsLabel":"x"},"apns":{"fcmOptions":{"analyticsLabel":"x"},"#
+            )
             .replacing(#"{"message""#, with: #"{"validateOnly":false,"message""#)
         var commands: [Command] = []
-        for body in [Bench.fcmUpdate, camel] {
+        let snake = camel.replacing("fcmOptions", with: "fcm_options").replacing(
+            "analyticsLabel", with: "analytics_label"
+        )
+        .replacing("liveActivityToken", with: "live_activity_token").replacing(
+            "validateOnly", with: "validate_only")
+        for body in [Bench.fcmUpdate, camel, snake] {
             let bench = try Bench()
             #expect(try bench.fcm(body).status == 200)
             commands += try bench.turn().commands
         }
-        #expect(commands.count == 2)
-        #expect(commands.first == commands.last)
+        #expect(commands.count == 3)
+        #expect(commands.allSatisfy { $0 == commands[0] })
     }
 
     @Test func `siblings for other platforms are let pass and not sent`() throws {

@@ -189,7 +189,7 @@ import Testing
 
 /// What no answer, log line or label may hold.
 @Suite struct SecretTests {
-    @Test func `secrets are in no answer and no log line`() throws {
+    @Test func `ing-secrets-in-logs: secrets are in no answer and no log line`() throws {
         let bench = try Bench()
         let bodies = [
             Bench.start.replacing(#""Cooking""#, with: "7"),
@@ -208,10 +208,11 @@ import Testing
 
     @Test func `labels are few words, whatever callers send`() throws {
         let bench = try Bench()
-        for change in PushwooshRefusalTests.starts {
+        for change in PushwooshRefusalTests.starts + PushwooshRefusalTests.members {
             try bench.start(Bench.start.replacing(change.from, with: change.to))
         }
-        for change in FirebaseRefusalTests.changes {
+        for change in FirebaseRefusalTests.changes + FirebaseRefusalTests.tokens + FirebaseRefusalTests.events
+        {
             try bench.fcm(Bench.fcmUpdate.replacing(change.from, with: change.to))
         }
         let labels = Set(bench.counts.filter { $0.name == "refused" }.flatMap(\.labels).map(\.value))

@@ -55,12 +55,28 @@ import Testing
         #expect(reply.id == call)
         #expect(
             reply.text
-                == #"{"application":"AAAAA-00001","activity":"ord-12","state":"running","beganBy":"start","beganAtMilliseconds":1700000000000,"participants":[{"device":"dev-1","state":"active","tokenStart":"a1a1a1a1","lastSentAtMilliseconds":null,"lastOutcome":"failed","lastReason":"BadTopic"}],"next":null}"#
+                == #"{"application":"AAAAA-00001","activity":"ord-12","state":"running","beganBy":"start","beganAtMilliseconds":1700000000000,"newest":null,"participants":[{"device":"dev-1","state":"active","tokenStart":"a1a1a1a1","lastSentAtMilliseconds":null,"lastOutcome":"failed","lastReason":"BadTopic"}],"next":null}"#
         )
         try bench.end()
         let (_, ended, _) = try bench.ask("GET", path, "", PageTests.bearer)
         let after = try bench.answer(ended, .participants(lines: []), from: .tokenRegistry).first
         #expect(after?.json?["state"]?.string == "ended")
+    }
+
+    @Test func `an activity shows its newest state as the bytes that came in`() throws {
+        let bench = try Bench()
+        let code = try #require(try bench.start().codes.first)
+        let path = "/v1/applications/AAAAA-00001/activities/ord-12"
+        let (_, query, _) = try bench.ask("GET", path, "", PageTests.bearer)
+        let newest = NewestState(
+            message: 1, event: .start, orderSeconds: 1_700_000_000,
+            contentState: #"{"a": 1.0,"b":9007199254740993}"#)
+        let reply = try bench.answer(query, .participants(lines: [], newest: newest), from: .tokenRegistry)
+            .first
+        #expect(
+            String(decoding: reply?.json?["newest"]?.bytes ?? [], as: UTF8.self)
+                == #"{"code":"\#(code)","event":"start","orderSeconds":1700000000,"contentState":{"a": 1.0,"b":9007199254740993}}"#
+        )
     }
 
     @Test func `an activity without an id is found by its token, which is not shown`() throws {

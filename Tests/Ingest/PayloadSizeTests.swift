@@ -82,6 +82,22 @@ import Testing
             ])
     }
 
+    @Test func `an activity's attributes leave so much less for its states, at both doors`() throws {
+        let bench = try Bench()
+        let attributes = #"{"a":"\#(String(repeating: "x", count: 1_000))"}"#
+        try bench.start(Bench.start.replacing(#""attributes":{}"#, with: #""attributes":\#(attributes)"#))
+        try bench.activityToken(Bench.tokA)
+        func state(_ bytes: Int) -> String { #"{"s":"\#(String(repeating: "y", count: bytes - 8))"}"# }
+        let room = 4_096 - attributes.utf8.count
+        let problem =
+            "content-state: with the attributes of its start it would have 4097 bytes, more than 4096"
+        let update = try bench.update(Bench.update.replacing(#"{"step":2}"#, with: state(room + 1)))
+        #expect(update.statusMessage == "notifications[0].live_activity." + problem)
+        let fcm = Bench.fcmUpdate.replacing(#"{"step":2}"#, with: state(room + 1))
+        #expect(try bench.fcm(fcm).violations == ["message.apns.payload.aps." + problem])
+        #expect(try bench.update(Bench.update.replacing(#"{"step":2}"#, with: state(room))).code == 200)
+    }
+
     @Test func `a fallback that would be too large is refused by name`() throws {
         let long = String(repeating: "c", count: 4_100)
         let reply = try Bench().start(

@@ -109,6 +109,29 @@ import Testing
         ),
         ("setTags", #""tags":{"a":1e999}"#, "tags.a: must be a string, a finite number or a boolean"),
         ("setTags", #""tags":{"":1}"#, #"tags[""]: a tag's name has 1 to 1024 bytes"#),
+        (
+            "setTags", #""tags":{"a":"\#(String(repeating: "x", count: 1_025))"}"#,
+            "tags.a: must have at most 1024 bytes"
+        ),
+        (
+            "setTags", #""tags":{"a":["\#(String(repeating: "x", count: 1_025))"]}"#,
+            "tags.a[0]: must have at most 1024 bytes"
+        ),
+        (
+            "setTags", #""tags":{"a":[\#(Array(repeating: #""x""#, count: 101).joined(separator: ","))]}"#,
+            "tags.a: must have at most 100 elements"
+        ),
+        (
+            "setTags", #""tags":{\#((0...200).map { #""t\#($0)":1"# }.joined(separator: ","))}"#,
+            "tags: must have at most 200 members"
+        ),
+        (
+            "registerDevice", #""userId":"\#(String(repeating: "u", count: 1_025))""#,
+            "userId: must have at most 1024 bytes"
+        ),
+        ("registerDevice", #""language":"f\nr""#, "language: must not hold control characters"),
+        ("registerUser", #""userId":" \u00a0\t""#, "userId: must not be blank"),
+        ("setActivityToken", #""activity_token":"ab","activity_id":"  ""#, "activity_id: must not be blank"),
         ("registerUser", "", "userId: missing"),
         ("registerUser", #""userId":"""#, "userId: must not be empty"),
         ("setActivityToken", #""activity_id":"x""#, "activity_token: missing"),

@@ -22,17 +22,68 @@ struct Change: CustomTestStringConvertible, Sendable {
     static let attributes = #","attributes":{}"#
     static let devices = #""devices":["dev-1"]"#
 
-    static let starts: [Change] = [
-        Change(#""event":"start""#, #""event":"update""#, #"live_activity.event: must be "start""#),
-        Change(#""event":"start""#, #""event":"Start""#, #"live_activity.event: must be "start""#),
-        Change(#""event":"start""#, #""event":null"#, #"live_activity.event: must be "start""#),
+    /// A start that lacks what a phone needs to show it.
+    static let members: [Change] = [
         Change(#","attributes-type":"OrderAttributes""#, "", "live_activity.attributes-type: missing"),
         Change(#""OrderAttributes""#, #""""#, "live_activity.attributes-type: must not be empty"),
-        Change(#""OrderAttributes""#, "7", "live_activity.attributes-type: must be a string"),
         Change(attributes, "", "live_activity.attributes: missing"),
         Change(#""attributes":{}"#, #""attributes":[]"#, "live_activity.attributes: must be an object"),
         Change(#""attributes":{}"#, #""attributes":null"#, "live_activity.attributes: must be an object"),
         Change(#"{"step":1}"#, #""text""#, "live_activity.content-state: must be an object"),
+    ]
+
+    @Test(arguments: members)
+    func `ing-start-members: an incomplete start is refused by name and its id can be used again`(
+        _ change: Change
+    ) throws {
+        try checkRefused(change)
+    }
+
+    @Test func `ing-start-members: empty attributes are accepted and sent as they are`() throws {
+        let bench = try Bench()
+        #expect(try bench.start().code == 200)
+        #expect(try bench.turn().commands.map(\.payload.attributes) == [Array("{}".utf8)])
+    }
+
+    static let starts: [Change] = [
+        Change(#""event":"start""#, #""event":"update""#, #"live_activity.event: must be "start""#),
+        Change(#""event":"start""#, #""event":"Start""#, #"live_activity.event: must be "start""#),
+        Change(#""event":"start""#, #""event":null"#, #"live_activity.event: must be "start""#),
+        Change(#""OrderAttributes""#, "7", "live_activity.attributes-type: must be a string"),
+        Change(#""OrderAttributes""#, #""  ""#, "live_activity.attributes-type: must not be blank"),
+        Change(attributes, attributes + #","alert":{}"#, "live_activity.alert: must have a title or a body"),
+        Change(attributes, attributes + #","alert":"  ""#, "live_activity.alert: must not be empty"),
+        Change(
+            attributes, attributes + #","alert":{"title":" "}"#,
+            "live_activity.alert: must have a title or a body"),
+        Change(
+            attributes, attributes + #","alert":{"body":"b","sound":"default"}"#,
+            "live_activity.alert.sound: needs a title beside it"),
+        Change(
+            attributes, attributes + #","alert":{"title":"t","sound":7}"#,
+            "live_activity.alert.sound: must be a string"),
+        Change(
+            attributes, attributes + #","alert":{"title":7,"body":"b"}"#,
+            "live_activity.alert.title: must be a string, or an object with loc-key"),
+        Change(
+            attributes, attributes + #","alert":{"title":"t","body":{"loc-args":[]}}"#,
+            "live_activity.alert.body.loc-key: missing"),
+        Change(
+            attributes, attributes + #","alert":{"title":{"loc-key":"k","loc-args":[1]}}"#,
+            "live_activity.alert.title.loc-args: must be an array of strings"),
+        Change(
+            attributes, attributes + #","relevance-score":1e400"#,
+            "live_activity.relevance-score: must be a finite number"),
+        Change(
+            attributes, attributes + #","input-push-token":0"#, "live_activity.input-push-token: must be 1"),
+        Change(
+            attributes, attributes + #","input-push-channel":"a channel""#,
+            "live_activity.input-push-channel: must be base64"),
+        Change(
+            attributes, attributes + #","input-push-channel":"dHN0L===""#,
+            "live_activity.input-push-channel: must be base64"),
+        Change(#""ord-12""#, #""   ""#, "live_activity_id: must not be blank"),
+        Change(devices, #""devices":["\t "]"#, "devices[0]: must not be blank"),
         Change(#""content-state":{"step":1},"#, "", "live_activity.content-state: missing"),
         Change(attributes, attributes + #","alert":7"#, "live_activity.alert: must be an object or a string"),
         Change(
@@ -55,10 +106,10 @@ struct Change: CustomTestStringConvertible, Sendable {
             "live_activity.dismissal-date: does not belong to a start"),
         Change(
             attributes, attributes + #","relevance-score":"60""#,
-            "live_activity.relevance-score: must be a number"),
+            "live_activity.relevance-score: must be a finite number"),
         Change(
             attributes, attributes + #","input-push-token":"1""#,
-            "live_activity.input-push-token: must be an integer"),
+            "live_activity.input-push-token: must be 1"),
         Change(
             attributes, attributes + #","input-push-channel":"""#,
             "live_activity.input-push-channel: must not be empty"),
@@ -89,6 +140,10 @@ struct Change: CustomTestStringConvertible, Sendable {
 
     @Test(arguments: starts)
     func `a wrong start is refused by name and leaves nothing behind`(_ change: Change) throws {
+        try checkRefused(change)
+    }
+
+    private func checkRefused(_ change: Change) throws {
         let bench = try Bench()
         let body = Bench.start.replacing(change.from, with: change.to)
         #expect(body != Bench.start)
@@ -104,12 +159,6 @@ struct Change: CustomTestStringConvertible, Sendable {
     static let updates: [Change] = [
         Change(
             #""event":"update","#, "", #"live_activity.event: missing; it must be one of "update", "end""#),
-        Change(
-            #""event":"update""#, #""event":"start""#, #"live_activity.event: must be one of "update", "end""#
-        ),
-        Change(
-            #""event":"update""#, #""event":"udpate""#,
-            #"live_activity.event: must be one of "update", "end""#),
         Change(#""content-state":{"step":2}"#, #""title":"t""#, "live_activity.content-state: missing"),
         Change(
             #""event":"update","content-state":{"step":2}"#, #""event":"end""#,
@@ -123,12 +172,29 @@ struct Change: CustomTestStringConvertible, Sendable {
         Change(
             #"{"step":2}"#, #"{"step":2},"dismissal-date":-1"#,
             "live_activity.dismissal-date: must be whole seconds since 1970"),
+        Change(
+            #""event":"update","content-state":{"step":2}"#,
+            #""event":"end","content-state":{"step":2},"dismissal-date":1700014401"#,
+            "live_activity.dismissal-date: must not lie more than 4 hours ahead"),
+        Change(#"{"step":2}"#, #"{"step":2},"alert":{}"#, "live_activity.alert: must have a title or a body"),
         Change(#""ord-12""#, #""ord-13""#, "live_activity_id: no activity of this id is running"),
         Change(#""ord-12""#, #""ord-12","filter":"x""#, "filter: unknown member"),
     ]
 
+    @Test(arguments: ["start", "Update", "udpate", " update", ""])
+    func `ing-event-misspelt: an update that is none is refused with the accepted values`(_ event: String)
+        throws
+    {
+        try checkRefusedUpdate(
+            Change(
+                #""event":"update""#, #""event":"\#(event)""#,
+                #"live_activity.event: must be one of "update", "end""#))
+    }
+
     @Test(arguments: updates)
-    func `a wrong update is refused by name`(_ change: Change) throws {
+    func `a wrong update is refused by name`(_ change: Change) throws { try checkRefusedUpdate(change) }
+
+    private func checkRefusedUpdate(_ change: Change) throws {
         let bench = try Bench()
         try bench.start()
         let reply = try bench.update(Bench.update.replacing(change.from, with: change.to))
@@ -190,7 +256,9 @@ struct Change: CustomTestStringConvertible, Sendable {
             #"{"step":2}"#, #"{"x":1,"\u0078":2}"#,
             "notifications[0].live_activity.content-state.x: repeated member, at byte"),
     ])
-    func `a member that stands twice is refused by name`(_ change: Change) throws {
+    func `ing-duplicate-names: a member that stands twice is refused by name and nothing is touched`(
+        _ change: Change
+    ) throws {
         let bench = try Bench()
         try bench.start()
         let reply = try bench.update(Bench.update.replacing(change.from, with: change.to))
@@ -206,7 +274,11 @@ struct Change: CustomTestStringConvertible, Sendable {
         #expect(reply.statusMessage.contains("nested too deep"))
     }
 
-    @Test func `one bad notification of three refuses all three`() throws {
+    @Test
+    func
+        `ing-array-one-bad: one bad notification of three refuses all three, and good ones keep their order`()
+        throws
+    {
         let bench = try Bench()
         let good = ["a", "b", "c"].map { Bench.start.replacing("ord-12", with: $0) }
         let bad = good[1].replacing(#""live_activity_id":"b","#, with: "")
@@ -220,6 +292,9 @@ struct Change: CustomTestStringConvertible, Sendable {
         let sequences = accepted.codes.compactMap(bench.journal.codes.sequence)
         #expect(sequences == sequences.sorted())
         #expect(try bench.turn().commands.map(\.activity) == ["a", "b", "c"])
+        let empty = try bench.notify("startLiveActivity")
+        #expect(empty.code == 210)
+        #expect(empty.statusMessage == "notifications: must have 1 to 1000 elements")
     }
 
     @Test func `what the store refuses refuses the whole call too`() throws {

@@ -9,7 +9,10 @@ import Testing
     static let running = "notifications[0].live_activity_id: an activity of this id is already running"
     static let ended = "notifications[0].live_activity_id: the activity has ended"
 
-    @Test func `a start that comes again is answered as the first, another one is refused`() throws {
+    @Test
+    func `ing-start-retried: a start that comes again is answered as the first, another one is refused`()
+        throws
+    {
         let bench = try Bench()
         let first = try bench.start()
         bench.advance(seconds: 1)

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import Web
 
@@ -28,15 +29,24 @@ enum Program {
     }
 }
 
+/// What was logged, from whichever thread.
+private final class Said: Sendable {
+    private let bytes = Mutex("")
+
+    var text: String { bytes.withLock { $0 } }
+    func add(_ more: String) { bytes.withLock { $0 += more } }
+}
+
 /// Five services and a simulator, started by `liveline up --simulator` in a directory of their own.
 final class RunningPipeline {
     let directory: URL
     private let process = Foundation.Process()
     private let output = Pipe()
     private let ports: [Int]
+    private let said = Said()
 
-    /// Starts everything and waits until it is ready.
-    init() throws {
+    /// Starts everything, with more variables in its environment if wanted, and waits until it is ready.
+    init(environment: [String: String] = [:]) throws {
         directory = FileManager.default.temporaryDirectory.appending(
             path: "ll-\(UInt32.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -47,6 +57,7 @@ final class RunningPipeline {
             "--http", "127.0.0.1:\(ports[0])", "--apns", "127.0.0.1:\(ports[1])", "--control",
             "127.0.0.1:\(ports[2])",
         ]
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardError = output
         process.standardOutput = FileHandle.nullDevice
         try process.run()
@@ -60,9 +71,19 @@ final class RunningPipeline {
             try #require(!data.isEmpty, "it ended before it was ready: \(log)")
             log += String(decoding: data, as: UTF8.self)
         }
+        said.add(log)
         // Read on, or a full pipe would stop it.
-        output.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
+        output.fileHandleForReading.readabilityHandler = { [said] handle in
+            let more = String(decoding: handle.availableData, as: UTF8.self)
+            said.add(more)
+        }
     }
+
+    /// What all processes have logged so far.
+    var log: String { said.text }
+
+    /// Where the HTTP door listens.
+    var doorPort: Int { ports[0] }
 
     private static func freePort() throws -> Int {
         let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0)) { _, _ in }
@@ -81,8 +102,19 @@ final class RunningPipeline {
     }
 
     /// Calls the HTTP door, as a server.
-    func door(_ path: String, _ body: String) throws -> String {
-        try call("POST", "http://127.0.0.1:\(ports[0])\(path)", body)
+    func door(_ path: String, _ body: String, authorization: String = "Bearer k-demo") throws -> String {
+        try call("POST", "http://127.0.0.1:\(ports[0])\(path)", body, authorization: authorization)
+    }
+
+    /// Makes the phone `p1` and waits until the door knows it.
+    func addPhone() throws {
+        _ = try control(
+            "POST", "/phones",
+            """
+            {"hwid":"p1","application":"AAAAA-00001","bundleId":"com.example.orders","deviceToken":"d-demo",\
+            "attributesTypes":["Order"]}
+            """)
+        _ = try control("/counters") { $0.contains(/"registrations":\{[^}]*"accepted":2\b/) }
     }
 
     /// Calls the simulator's control port.
@@ -90,11 +122,13 @@ final class RunningPipeline {
         try call(method, "http://127.0.0.1:\(ports[2])\(path)", body)
     }
 
-    private func call(_ method: String, _ url: String, _ body: String) throws -> String {
+    private func call(
+        _ method: String, _ url: String, _ body: String, authorization: String = "Bearer k-demo"
+    ) throws -> String {
         let response = try HTTPClient.perform(
             HTTPClientRequest(
                 method: method, url: url,
-                headers: ["Authorization": "Bearer k-demo", "Content-Type": "application/json"],
+                headers: ["Authorization": authorization, "Content-Type": "application/json"],
                 body: Array(body.utf8)))
         return String(decoding: response.body, as: UTF8.self)
     }

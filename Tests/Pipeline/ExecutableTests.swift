@@ -9,13 +9,7 @@ import Testing
 
     @Test func `carry a content-state byte for byte through both doors`() throws {
         let pipeline = try RunningPipeline()
-        _ = try pipeline.control(
-            "POST", "/phones",
-            """
-            {"hwid":"p1","application":"AAAAA-00001","bundleId":"com.example.orders","deviceToken":"d-demo",\
-            "attributesTypes":["Order"]}
-            """)
-        _ = try pipeline.control("/counters") { $0.contains(/"registrations":\{[^}]*"accepted":2\b/) }
+        try pipeline.addPhone()
         let started = try start(pipeline)
         #expect(started.contains(Self.state))
         let token = try #require(started.firstMatch(of: /"activities":\[\{.*?"token":"([0-9a-f]+)"/)).1

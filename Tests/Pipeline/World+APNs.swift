@@ -11,6 +11,7 @@ extension World {
     }
 
     private func take(_ request: APNsRequest, _ gateway: InstanceName) {
+        onPush(request)
         let life = lives[gateway] ?? 0
         let sentAt = now.monotonic
         func tell(_ event: APNsEvent, inMilliseconds delay: Int) {

@@ -61,6 +61,8 @@ final class World {
     var phones = SimulatedPhones(intervalMilliseconds: 15_000)
     var kills = 0
     var logs: [String] = []
+    /// Hears of each push as it goes to APNs.
+    var onPush: (APNsRequest) -> Void = { _ in }
     var agenda = Agenda<Happening>()
     var processes: [any SimulatedProcess] = []
     var lives: [InstanceName: Int] = [:]
@@ -111,6 +113,7 @@ final class World {
 
     static var configuration: Configuration {
         var application = Configuration.Application(code: World.application, bundleID: "com.example.orders")
+        application.firebaseProject = "demo"
         application.apiTokenDigests = [SHA256.hex("k-test")]
         application.keys = [.init(teamID: "TEAM123456", keyID: "KEY1234567", file: "unused.p8")]
         var configuration = Configuration()

@@ -146,7 +146,9 @@ import Testing
         let harness = try Harness()
         let run = try harness.running()
         try harness.update(run, "{}")
-        guard case .participants(let lines)? = try ask(harness, .participants(run: run, after: 0, limit: 9))
+        guard
+            case .participants(let lines, let newest)? = try ask(
+                harness, .participants(run: run, after: 0, limit: 9))
         else {
             Issue.record("no answer")
             return
@@ -155,6 +157,8 @@ import Testing
         #expect(lines.first?.tokenStart == "a1a1a1a1")
         #expect(lines.first?.lastOutcome == "delivered")
         #expect(lines.first?.lastSentAtMilliseconds == Harness.epoch)
+        #expect(newest?.contentState == "{}")
+        #expect(newest?.event == .update)
         #expect(
             try ask(harness, .participants(run: run, after: 0, limit: 9), "OTHER-00001")
                 == .participants(lines: []))
