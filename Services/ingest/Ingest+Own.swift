@@ -30,6 +30,7 @@ extension Ingest {
         switch (path.count, path.count > 3 ? path[3] : "") {
         case (4, "pause"): return try serveHold(call, .pause, at: now, in: journal)
         case (4, "resume"): return try serveHold(call, .resume, at: now, in: journal)
+        case (4, Ingest.importPath): return try serveImport(call, at: now, in: journal)
         case (5, "activities"): return try serveActivity(call, at: now, in: journal)
         default: return .failure(Ingest.unknownPath)
         }

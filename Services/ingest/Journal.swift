@@ -1,3 +1,4 @@
+import Contracts
 import Crypto
 import FoundationEssentials
 import Service
@@ -12,6 +13,7 @@ final class Journal: TransactionalStore {
     let codes: MessageCode
     /// What access tokens are made with.
     let tokenSecret: [UInt8]
+    let coder = ParcelCoder()
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
 
@@ -44,13 +46,13 @@ final class Journal: TransactionalStore {
     func commit() throws(StoreError) { try database.commit() }
     func rollback() throws(StoreError) { try database.rollback() }
 
-    /// Gives out the next sequence.
-    func nextSequence() throws(StoreError) -> Int64 {
-        let next = try database.first(
-            "UPDATE meta SET number = number + 1 WHERE name = 'sequence' RETURNING number"
+    /// Gives out the next sequence, or the first of the next ones.
+    func nextSequence(of count: Int = 1) throws(StoreError) -> Int64 {
+        let last = try database.first(
+            "UPDATE meta SET number = number + ? WHERE name = 'sequence' RETURNING number", .int(Int64(count))
         ) { $0.int(0) }
-        guard let next else { throw StoreError(call: "sequence", message: "the journal has no sequence") }
-        return next
+        guard let last else { throw StoreError(call: "sequence", message: "the journal has no sequence") }
+        return last - Int64(count) + 1
     }
 
     /// Does several things of which a refusal takes back all.

@@ -11,16 +11,23 @@ extension Profiles {
             guard let change = changes[name], try sequence > lastSequence(name, device: device) else {
                 continue
             }
-            let values = try values(after: change, name, device: device)
+            let rows = try rows(after: change, on: (device, name))
             try database.run("DELETE FROM tags WHERE device = ? AND name = ?", .int(device), .text(name))
-            for (position, (kind, value)) in values.enumerated() {
-                try database.run(
-                    """
-                    INSERT INTO tags (device, name, position, application, kind, value, sequence)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
-                    """, .int(device), .text(name), .int(Int64(position)), .int(application),
-                    .int(kind.rawValue), value, .int(sequence))
-            }
+            try insert(rows, name, device: device, application: application, sequence: sequence)
+        }
+    }
+
+    /// Writes the rows of a tag that has none.
+    func insert(
+        _ rows: [(TagKind, Value)], _ name: String, device: Int64, application: Int64, sequence: Int64
+    ) throws(StoreError) {
+        for (position, (kind, value)) in rows.enumerated() {
+            try database.run(
+                """
+                INSERT INTO tags (device, name, position, application, kind, value, sequence)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """, .int(device), .text(name), .int(Int64(position)), .int(application),
+                .int(kind.rawValue), value, .int(sequence))
         }
     }
 
@@ -30,14 +37,17 @@ extension Profiles {
         ) { $0.int(0) } ?? 0
     }
 
-    private func values(
-        after change: TagChange, _ name: String, device: Int64
+    /// The rows that a change leaves of a tag; it stands nowhere yet for a new device.
+    func rows(
+        after change: TagChange, on place: (device: Int64, name: String)?
     ) throws(StoreError) -> [(TagKind, Value)] {
         switch change {
         case .remove: return [(.removed, .null)]
         case .set(let value): return value.rows
         case .increment(let step):
-            return TagValue.sum(try tags(of: device)[name], step).rows
+            guard let place else { return TagValue.sum(nil, step).rows }
+            let known = try tags(of: place.device)[place.name]
+            return TagValue.sum(known, step).rows
         }
     }
 

@@ -8,11 +8,15 @@ internal import Glibc
 
     let limits: HTTPServerLimits
     let handler: HTTPServer.Handler
+    let uploads: HTTPServer.UploadHandler?
     let isEncrypted: Bool
 
     private(set) var connections: [ServerConnection] = []
     private(set) var nowMilliseconds: Int64
     private(set) var isQuiesced = false
+    /// Nothing may wait for an answer any more: libmicrohttpd aborts the process if it is stopped with suspended
+    /// connections.
+    private(set) var isClosing = false
     /// The bytes of bodies that are still arriving.
     var arrivingBytes = 0
 
@@ -29,10 +33,11 @@ internal import Glibc
 
     init(
         _ address: HTTPAddress, limits: HTTPServerLimits, identity: TLSIdentity?,
-        handler: @escaping HTTPServer.Handler
+        uploads: HTTPServer.UploadHandler? = nil, handler: @escaping HTTPServer.Handler
     ) throws(HTTPServerError) {
         self.limits = limits
         self.handler = handler
+        self.uploads = uploads
         isEncrypted = identity != nil
         nowMilliseconds = MonotonicClock.nowMilliseconds()
         watch = try FirstByteWatch()
@@ -92,8 +97,8 @@ internal import Glibc
         quiesce()
         guard let daemon = unsafe daemon else { return }
         isInside = true
-        // libmicrohttpd aborts the process if it is stopped with suspended connections.
-        for connection in connections where connection.phase == .handling {
+        isClosing = true
+        for connection in connections where connection.phase == .handling || connection.isSuspended {
             connection.keep(.text(503, "stopping"), serial: connection.serial)
         }
         unsafe run(daemon)
@@ -143,8 +148,10 @@ internal import Glibc
             switch connection.phase {
             case .idle where elapsedMilliseconds >= idleMilliseconds: connection.cut()
             case .idle where elapsedMilliseconds >= limits.sweepMilliseconds: watch.watch(connection)
+            // The time in which nothing is read from it does not count against its client.
+            case .receiving where connection.isSuspended: connection.enter(.receiving, at: nowMilliseconds)
             case .receiving where elapsedMilliseconds >= limits.requestMilliseconds:
-                connection.cut(saying: .text(408, "the request took too long"))
+                connection.cut(saying: connection.answer ?? .text(408, "the request took too long"))
             case .answering where elapsedMilliseconds >= limits.answerMilliseconds: connection.cut()
             default: break
             }
