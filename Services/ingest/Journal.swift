@@ -14,6 +14,8 @@ final class Journal: TransactionalStore {
     /// What access tokens are made with.
     let tokenSecret: [UInt8]
     let coder = ParcelCoder()
+    /// The group that was read last: each goes to two services, mostly in one turn.
+    var lastGroup: RegistrationGroup?
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
 
@@ -44,7 +46,11 @@ final class Journal: TransactionalStore {
 
     func begin() throws(StoreError) { try database.begin() }
     func commit() throws(StoreError) { try database.commit() }
-    func rollback() throws(StoreError) { try database.rollback() }
+    func rollback() throws(StoreError) {
+        // Its sequence may be given out again.
+        lastGroup = nil
+        try database.rollback()
+    }
 
     /// Gives out the next sequence, or the first of the next ones.
     func nextSequence(of count: Int = 1) throws(StoreError) -> Int64 {

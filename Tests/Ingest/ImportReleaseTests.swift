@@ -159,6 +159,26 @@ import Testing
         }
     }
 
+    @Test func `what a failed transaction had read is not sent under a sequence that is given out again`()
+        throws
+    {
+        let bench = try Bench()
+        func group(_ device: String) throws -> RegistrationGroup {
+            RegistrationGroup(
+                sequence: try bench.journal.nextSequence(), application: "AAAAA-00001",
+                acceptedAtMilliseconds: 0,
+                entries: [.init(sequence: 1, device: device, change: .unregister)])
+        }
+        try bench.journal.begin()
+        _ = try bench.journal.insert(try group("lost"))
+        #expect(try bench.journal.group(1)?.entries.first?.device == "lost")
+        try bench.journal.rollback()
+        try bench.journal.begin()
+        _ = try bench.journal.insert(try group("kept"))
+        try bench.journal.commit()
+        #expect(try bench.journal.group(1)?.entries.first?.device == "kept")
+    }
+
     @Test func `a push-to-start token that is imported again lives again`() throws {
         let bench = try Bench()
         try bench.phone("setActivityPushToStartToken", #""activity_push_to_start_token":"\#(Bench.startA)""#)

@@ -70,9 +70,12 @@ extension Journal {
 
     /// A group that somebody still has to take.
     func group(_ sequence: Int64) throws(StoreError) -> RegistrationGroup? {
-        try database.first("SELECT content FROM groupContents WHERE sequence = ?", .int(sequence)) {
+        if let lastGroup, lastGroup.sequence == sequence { return lastGroup }
+        lastGroup = try database.first("SELECT content FROM groupContents WHERE sequence = ?", .int(sequence))
+        {
             row throws(StoreError) in try group(row.blob(0))
         }
+        return lastGroup
     }
 
     /// Every group that somebody still has to take, the oldest first.
@@ -104,6 +107,7 @@ extension Journal {
             """, .int(service.pendingBit), .int(sequence)
         ) { (application: $0.text(0), count: Int($0.int(1)), isTakenByAll: $0.int(2) == 0) }
         guard left?.isTakenByAll == true else { return left }
+        if lastGroup?.sequence == sequence { lastGroup = nil }
         try database.run("DELETE FROM registrationGroups WHERE sequence = ?", .int(sequence))
         try database.run("DELETE FROM groupContents WHERE sequence = ?", .int(sequence))
         return left
