@@ -32,9 +32,13 @@ struct Backlog {
         }
     }
 
-    mutating func addRegistration(application: String) { change(application) { $0.registrations += 1 } }
+    mutating func add(registrations count: Int, application: String) {
+        change(application) { $0.registrations += count }
+    }
 
-    mutating func removeRegistration(application: String) { change(application) { $0.registrations -= 1 } }
+    mutating func remove(registrations count: Int, application: String) {
+        change(application) { $0.registrations -= count }
+    }
 
     private mutating func change(_ application: String, _ body: (inout Held) -> Void) {
         body(&total)
@@ -45,9 +49,7 @@ struct Backlog {
     /// Why no command of an application is taken for now; nil if it is.
     func refusal(commandOf application: String) -> Refusal? {
         let own = byApplication[application] ?? Held()
-        if let disk, disk.freeBytes < min(limits.diskReserveBytes, disk.sizeBytes / 8) {
-            return .busy("storage is nearly full", retryAfterSeconds: 30)
-        }
+        if let refusal = refusalForSpace { return refusal }
         guard total.commands < limits.commandsMax, total.commandBytes < limits.commandBytesMax else {
             return .busy("too many messages are waiting")
         }
@@ -55,6 +57,20 @@ struct Backlog {
             own.commandBytes < limits.share(limits.commandBytesMax)
         else { return .busy("too many messages of this application are waiting") }
         return nil
+    }
+
+    /// Why nothing is taken that can be sent again, for lack of disk space; nil if it is.
+    ///
+    /// What is left is for the registrations of phones.
+    var refusalForSpace: Refusal? {
+        guard let disk, disk.freeBytes < min(limits.diskReserveBytes, disk.sizeBytes / 8) else { return nil }
+        return .busy("storage is nearly full", retryAfterSeconds: 30)
+    }
+
+    /// Whether an import of an application may go on.
+    func hasRoom(forImportOf application: String) -> Bool {
+        let own = byApplication[application]?.registrations ?? 0
+        return own < limits.importWaitingMax && refusal(registrationOf: application) == nil
     }
 
     /// Why no registration of an application is taken for now; nil if it is.

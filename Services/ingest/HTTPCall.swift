@@ -59,6 +59,8 @@ struct HTTPReply: Sendable, Equatable {
 enum IngestEvent: Sendable {
     /// A request has arrived completely.
     case request(HTTPCall)
+    /// A part of a bulk import has arrived.
+    case importing(ImportPiece)
     /// So much is free where the journal is, of so much in all.
     case disk(freeBytes: Int64, sizeBytes: Int64)
 }
@@ -69,6 +71,8 @@ enum IngestOutput: Sendable, Equatable {
     case reply(HTTPReply)
     /// Let a request wait: its answer comes from another service.
     case suspended(id: Int64, path: [String])
+    /// Go on with a bulk import, or end it.
+    case imported(id: Int64, ImportOutcome)
     /// Show how much is accepted and not taken yet.
     case waiting(Backlog.Held)
 }

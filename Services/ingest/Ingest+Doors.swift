@@ -59,6 +59,7 @@ extension Ingest {
         case .showActivity: try serveActivity(call, at: now, in: journal)
         case .pause: try serveHold(call, .pause, at: now, in: journal)
         case .resume: try serveHold(call, .resume, at: now, in: journal)
+        case .importDevices: try serveImport(call, at: now, in: journal)
         case .health: .success(health(call, isWell: true))
         case .readiness: .success(health(call, isWell: isStarted))
         case .describe: .success(Served(reply: HTTPReply(call, 200, json: Description.document)))

@@ -90,8 +90,8 @@ extension Ingest {
             try PushwooshRequest(call.body).applicationOfAuth(access).code
         case .sendMessage: try access.application(project: call.path[2], of: call).code
         case .pause, .resume: try access.application(code: call.path[2], of: call).code
-        case .listMessages, .signIn, .showMessage, .cancelMessage, .listDeliveries, .showActivity, .health,
-            .readiness, .describe:
+        case .listMessages, .signIn, .showMessage, .cancelMessage, .listDeliveries, .showActivity,
+            .importDevices, .health, .readiness, .describe:
             nil
         }
     }

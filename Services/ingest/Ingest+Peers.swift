@@ -26,7 +26,8 @@ extension Ingest {
             return noted(.fact(number: fact.number), sender)
         case .answer(let answer): return take(answer)
         case .hello, .noted: return []
-        case .registration, .command, .taken(.batch), .batch, .targets, .retarget, .pushes, .report, .query:
+        case .registration, .registrations, .command, .taken(.batch), .batch, .targets, .retarget, .pushes,
+            .report, .query:
             return ignored(message.type.rawValue)
         }
     }
@@ -53,9 +54,16 @@ extension Ingest {
     private mutating func registrationTaken(_ sequence: Int64, by service: ServiceName, in journal: Journal)
         throws(StoreError) -> Bool
     {
+        let group = Release.Work.group(sequence, by: service)
+        if release.contains(group) {
+            guard let left = try journal.markTaken(group: sequence, by: service) else { return false }
+            release.taken(group)
+            if left.isTakenByAll { backlog.remove(registrations: left.count, application: left.application) }
+            return true
+        }
         guard let left = try journal.markTaken(registration: sequence, by: service) else { return false }
         release.taken(.registration(sequence, by: service))
-        if left.isTakenByAll { backlog.removeRegistration(application: left.application) }
+        if left.isTakenByAll { backlog.remove(registrations: 1, application: left.application) }
         return true
     }
 

@@ -60,6 +60,7 @@ struct Ingest: Core, Reloadable {
         switch input {
         case .started: return try start(store, at: now)
         case .external(.request(let call)): return try serve(call, at: now, in: store)
+        case .external(.importing(let piece)): return try take(piece, at: now, in: store)
         case .external(.disk(let free, let size)):
             backlog.disk = (free, size)
             return []
@@ -87,15 +88,28 @@ struct Ingest: Core, Reloadable {
         var registrations: [RegistrationHead] = []
         try journal.waitingCommands { commands.append(($0, $1)) }
         try journal.waitingRegistrations { registrations.append($0) }
-        var next = 0
-        for (head, bytes) in commands {
-            while next < registrations.count, registrations[next].sequence < head.sequence {
-                admit(registrations[next])
-                next += 1
+        let groups = try journal.waitingGroups()
+        // Each of the three is sorted by itself; what stands in line has to come in the order of all.
+        var (next, nextGroup) = (0, 0)
+        func admitRegistrations(before sequence: Int64) {
+            while true {
+                let single = next < registrations.count ? registrations[next].sequence : .max
+                let group = nextGroup < groups.count ? groups[nextGroup].sequence : .max
+                guard min(single, group) < sequence else { return }
+                if single < group {
+                    admit(registrations[next])
+                    next += 1
+                } else {
+                    admit(groups[nextGroup])
+                    nextGroup += 1
+                }
             }
+        }
+        for (head, bytes) in commands {
+            admitRegistrations(before: head.sequence)
             admit(head, bytes: bytes)
         }
-        for head in registrations[next...] { admit(head) }
+        admitRegistrations(before: .max)
         for message in try journal.cancelledCommands() { release.withhold(message) }
         isStarted = true
         questions.start(at: now.wall)
@@ -103,7 +117,7 @@ struct Ingest: Core, Reloadable {
             .log(
                 LogLine(
                     .info, "journal-read",
-                    [("commands", "\(commands.count)"), ("registrations", "\(registrations.count)")]))
+                    [("commands", "\(commands.count)"), ("registrations", "\(backlog.total.registrations)")]))
         ]
     }
 
@@ -113,10 +127,16 @@ struct Ingest: Core, Reloadable {
         backlog.add(command: head.sequence, bytes: bytes, application: head.application)
     }
 
+    /// Lets a group of registrations stand in line.
+    mutating func admit(_ head: GroupHead) {
+        release.add(head)
+        backlog.add(registrations: head.count, application: head.application)
+    }
+
     /// Lets a registration stand in line.
     mutating func admit(_ head: RegistrationHead) {
         release.add(head)
-        backlog.addRegistration(application: head.application)
+        backlog.add(registrations: 1, application: head.application)
     }
 
     /// Sends what may go and has room, and tidies up.
@@ -147,6 +167,8 @@ struct Ingest: Core, Reloadable {
         case .command(let sequence): return try journal.command(sequence).map(Message.command)
         case .registration(let sequence, _):
             return try journal.registration(sequence).map(Message.registration)
+        case .group(let sequence, let service):
+            return try journal.group(sequence)?.restricted(to: service).map(Message.registrations)
         }
     }
 }

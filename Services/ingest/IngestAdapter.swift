@@ -12,6 +12,7 @@ struct IngestAdapter: Adapter {
     /// What it has begun with.
     private let http: Configuration.HTTP
     private let inbox: Inbox
+    private let uploads = Uploads()
     private let disk: DiskWatch?
     private let metrics: WaitingGauges
     private var unwritten = false
@@ -31,13 +32,14 @@ struct IngestAdapter: Adapter {
         let settings = DoorSettings(context)
         let inbox = Inbox()
         self.inbox = inbox
+        let uploads = uploads
         metrics = WaitingGauges(context.metrics)
         try SignInAccounts.check(context.configuration)
         disk = context.isAlone ? nil : DiskWatch(directory: context.configuration.dataDirectory)
         do {
             server = try HTTPServer(
                 try HTTPAddress(parsing: http.listen), limits: settings.limits(),
-                identity: try settings.identity()
+                identity: try settings.identity(), uploads: { uploads.take($0, id: inbox.number()) }
             ) { request, exchange in inbox.take(request, exchange) }
         } catch let error as HTTPServerError {
             throw ServiceFailure(
@@ -56,16 +58,20 @@ struct IngestAdapter: Adapter {
         if inbox.hasCalls { return 0 }
         return [
             server.nextDeadlineMilliseconds, disk?.nextMilliseconds, suspended.first?.untilMilliseconds,
+            uploads.nextMilliseconds,
         ].compactMap { $0 }.min()
     }
 
-    var drained: Bool { inbox.exchanges.isEmpty && !unwritten }
+    var drained: Bool { inbox.exchanges.isEmpty && uploads.isEmpty && !unwritten }
 
     mutating func process(nowMilliseconds: Int64) -> [IngestEvent] {
         server.process(nowMilliseconds: nowMilliseconds)
         unwritten = false
         giveUp(nowMilliseconds)
         var events = inbox.takeCalls().map(IngestEvent.request)
+        let hadUploads = !uploads.isEmpty
+        if let piece = uploads.next(nowMilliseconds: nowMilliseconds) { events.append(.importing(piece)) }
+        unwritten = hadUploads && uploads.isEmpty
         if let word = disk?.look(nowMilliseconds: nowMilliseconds) { events.append(word) }
         return events
     }
@@ -76,6 +82,9 @@ struct IngestAdapter: Adapter {
             case .reply(let reply): answer(reply)
             case .suspended(let id, let path):
                 suspended.append((id, path, nowMilliseconds + IngestAdapter.waitMilliseconds))
+            case .imported(let id, let outcome):
+                unwritten = true
+                uploads.took(id, outcome, nowMilliseconds: nowMilliseconds)
             case .waiting(let held): metrics.show(held)
             }
         }
@@ -84,13 +93,22 @@ struct IngestAdapter: Adapter {
     }
 
     mutating func failed(_ events: [IngestEvent], problem: String, nowMilliseconds: Int64) {
-        for case .request(let call) in events { answer(Door.storageFailure(call, problem: problem)) }
+        for event in events {
+            switch event {
+            case .request(let call): answer(Door.storageFailure(call, problem: problem))
+            case .importing(let piece):
+                let refusal = Refusal.busy("\(problem); nothing of the lines that follow was accepted")
+                uploads.took(piece.call.id, .stopped(refusal), nowMilliseconds: nowMilliseconds)
+            case .disk: continue
+            }
+        }
         server.process(nowMilliseconds: nowMilliseconds)
     }
 
     func onlyReads(_ event: IngestEvent) -> Bool {
         switch event {
         case .request(let call): call.method == "GET" || call.method == "HEAD"
+        case .importing: false
         case .disk: true
         }
     }
@@ -100,7 +118,10 @@ struct IngestAdapter: Adapter {
         DoorSettings(context).apply(to: server, before: http)
     }
 
-    mutating func drain() { server.quiesce() }
+    mutating func drain() {
+        uploads.stop()
+        server.quiesce()
+    }
 
     private mutating func giveUp(_ now: Int64) {
         while let first = suspended.first, first.untilMilliseconds <= now {
@@ -113,10 +134,7 @@ struct IngestAdapter: Adapter {
 
     private mutating func answer(_ reply: HTTPReply) {
         unwritten = true
-        inbox.exchanges.removeValue(forKey: reply.id)?.respond(
-            status: reply.status,
-            headers: HTTPHeaders(reply.headers.map { HTTPField(name: $0.name, value: $0.value) }),
-            body: reply.body)
+        inbox.exchanges.removeValue(forKey: reply.id)?.respond(reply)
     }
 }
 
@@ -128,9 +146,15 @@ extension IngestAdapter {
         private var nextCall: Int64 = 1
 
         func take(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-            exchanges[nextCall] = exchange
-            calls.append(HTTPCall(id: nextCall, request))
-            nextCall += 1
+            let id = number()
+            exchanges[id] = exchange
+            calls.append(HTTPCall(id: id, request))
+        }
+
+        /// A number for a request.
+        func number() -> Int64 {
+            defer { nextCall += 1 }
+            return nextCall
         }
 
         var hasCalls: Bool { !calls.isEmpty }

@@ -24,6 +24,25 @@ struct IngestLimits: Equatable, Sendable {
     /// How long an `Idempotency-Key` is known, in milliseconds; 24 h.
     var idempotencyMilliseconds: Int64 = 24 * 3_600_000
 
+    /// How many registrations of an application may wait while a bulk import of it goes on; 10,000.
+    ///
+    /// Beyond it no more of the import is read: what waits is held in memory, and singles stand behind it.
+    var importWaitingMax = 10_000
+    /// How long an import may find no room before it is stopped, in milliseconds; 10 s.
+    var importWaitMilliseconds: Int64 = 10_000
+    /// The longest line of an import, in bytes; 64 KiB.
+    var importLineBytesMax = 64 << 10
+    /// How many tokens a line of an import may have; 64.
+    var importTokensPerLineMax = 64
+    /// How many faults the answer to an import names; 100.
+    var importFaultsMax = 100
+    /// How many lines of an import are taken in at a time; 200.
+    var importLinesMax = 200
+    /// How many registrations travel in one group; 200, unless one device has more.
+    var groupRegistrationsMax = 200
+    /// How many imports may go on at once; 8.
+    var importsMax = 8
+
     /// The part of a limit that one application may use.
     func share(_ limit: Int) -> Int { max(1, limit / applicationShare) }
 }

@@ -40,6 +40,7 @@ extension IngestOutput: LineWritable {
         switch self {
         case .reply: "reply"
         case .suspended: "suspended"
+        case .imported: "imported"
         case .waiting: "waiting"
         }
     }
@@ -56,6 +57,9 @@ extension IngestOutput: LineWritable {
                 // Every body that ingest answers is JSON.
                 line.member("body", JSONRaw(reply.body))
             case .suspended(let id, _): line.member("id", id)
+            case .imported(let id, let outcome):
+                line.member("id", id)
+                if case .committed(let tally) = outcome { line.member("accepted", tally.accepted) }
             case .waiting(let held):
                 line.member("commands", held.commands)
                 line.member("registrations", held.registrations)

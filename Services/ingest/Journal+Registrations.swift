@@ -3,7 +3,7 @@ import Store
 
 extension ServiceName {
     /// The bit of a receiver in `registrations.pending`.
-    fileprivate var pendingBit: Int64 {
+    var pendingBit: Int64 {
         switch self {
         case .segmenter: 1
         case .tokenRegistry: 2

@@ -13,6 +13,9 @@ final class Journal: TransactionalStore {
     let codes: MessageCode
     /// What access tokens are made with.
     let tokenSecret: [UInt8]
+    let coder = ParcelCoder()
+    /// The group that was read last: each goes to two services, mostly in one turn.
+    var lastGroup: RegistrationGroup?
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
     private var activityAudience: String?
@@ -58,14 +61,16 @@ final class Journal: TransactionalStore {
 
     func rollback() throws(StoreError) {
         lastSequence = nil
+        // Its sequence may be given out again.
+        lastGroup = nil
         try database.rollback()
     }
 
-    /// Gives out the next sequence of the open transaction.
-    func nextSequence() throws(StoreError) -> Int64 {
+    /// Gives out the next sequence of the open transaction, or the first of the next ones.
+    func nextSequence(of count: Int = 1) throws(StoreError) -> Int64 {
         let last: Int64
         if let lastSequence { last = lastSequence } else { last = try storedSequence() }
-        lastSequence = last + 1
+        lastSequence = last + Int64(count)
         return last + 1
     }
 

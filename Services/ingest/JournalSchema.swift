@@ -11,6 +11,8 @@ extension Journal {
     ///   JSON; the small members of the push are columns; the raw ones are the bytes that came in.
     /// - `registrations`: until both receivers have them. `change` is the `Registration.Change` of the contracts as JSON;
     ///   `pending` has bit 1 for the segmenter and bit 2 for the token registry.
+    /// - `registrationGroups`: registrations that were accepted together, until both receivers have them; `groupContents`
+    ///   holds their `RegistrationGroup`, apart, so that a change of `pending` does not write it again.
     /// - `runs`: the lives of activities, remembered for 12 h. `space` is what the name is: 0 an id, 1 an update token,
     ///   2 a push-to-start token. `attributesBytes` is the size of its start's attributes.
     /// - `tokens`: which run a token was registered for, and what is known against it.
@@ -63,5 +65,11 @@ extension Journal {
             UNIQUE (application, path, key)) STRICT;
         """,
         "ALTER TABLE runs ADD COLUMN attributesBytes INTEGER;",
+        """
+        CREATE TABLE registrationGroups (
+            sequence INTEGER PRIMARY KEY, application TEXT NOT NULL, count INTEGER NOT NULL,
+            pending INTEGER NOT NULL) STRICT;
+        CREATE TABLE groupContents (sequence INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT;
+        """,
     ])
 }

@@ -11,18 +11,20 @@ struct PushwooshDevices {
     /// The hardware id of the device that calls.
     func hwid() throws(Refusal) -> String { try members.requiredText("hwid") }
 
-    /// What `registerDevice` tells.
-    func profile() throws(Refusal) -> Profile {
+    /// What `registerDevice` tells; the members that name APNs' environment and the user have other names elsewhere.
+    func profile(environment gateway: String = "gateway", user: String = "userId") throws(Refusal)
+        -> Profile
+    {
         var profile = Profile()
         profile.deviceType = try integer("device_type")
         profile.pushToken = try pushToken(deviceType: profile.deviceType)
-        profile.environment = try environment()
+        profile.environment = try environment(gateway)
         profile.osVersion = try members.lenientText("os_version")
         profile.language = try members.lenientText("language")
         profile.appVersion = try members.lenientText("app_version")
         profile.deviceModel = try members.lenientText("device_model")
         profile.timezoneSeconds = try integer("timezone")
-        profile.user = try members.lenientText("userId")
+        profile.user = try members.lenientText(user)
         profile.frequentPushes = try truth("frequent_pushes")
         // It orders tokens of activities only; one of a wrong type is a mistake of the app all the same.
         if let instant = members.lenient("registered_at") { _ = try Seconds.any(instant) }
@@ -39,8 +41,8 @@ struct PushwooshDevices {
     func user() throws(Refusal) -> String { try members.requiredText("userId") }
 
     /// What `setActivityPushToStartToken` tells; an empty token takes the token back.
-    func startToken() throws(Refusal) -> StartToken {
-        let value = try members.required("activity_push_to_start_token")
+    func startToken(_ member: String = "activity_push_to_start_token") throws(Refusal) -> StartToken {
+        let value = try members.required(member)
         let type = members.lenient("attributes_type")
         return StartToken(
             token: value.string == "" ? "" : try DeviceToken.read(value),
@@ -51,10 +53,12 @@ struct PushwooshDevices {
     /// What `setActivityToken` tells; the run is decided by who knows the activities.
     ///
     /// The activity's id may be empty: apps that use the SDK's old calls have none.
-    func activityToken() throws(Refusal) -> ActivityToken {
-        let value = try members.required("activity_token")
+    func activityToken(_ member: String = "activity_token", id: String = "activity_id") throws(Refusal)
+        -> ActivityToken
+    {
+        let value = try members.required(member)
         let token = value.string == "" ? "" : try DeviceToken.read(value)
-        let id = try members.required("activity_id")
+        let id = try members.required(id)
         let activity = id.string == "" ? "" : try Texts.text(id)
         return ActivityToken(
             token: token, activity: activity, run: 0, registeredAtSeconds: try registeredAt())
@@ -71,8 +75,8 @@ struct PushwooshDevices {
         return try DeviceToken.read(value)
     }
 
-    private func environment() throws(Refusal) -> APNsEnvironment? {
-        guard let value = members.lenient("gateway") else { return nil }
+    private func environment(_ member: String) throws(Refusal) -> APNsEnvironment? {
+        guard let value = members.lenient(member) else { return nil }
         return try PushwooshDevices.environment(value)
     }
 

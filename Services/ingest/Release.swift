@@ -7,14 +7,15 @@ import Contracts
 /// and so on. The rules of release are two lists for each piece of work: the lines it stands in until it is taken, and the
 /// lines it waits behind, until nothing accepted before it stands in them. It holds no content: that is in the journal.
 struct Release {
-    /// One thing to send: a command, or a registration for one of its receivers.
+    /// One thing to send: a command, or a registration, or a group of them, for one of its receivers.
     enum Work: Hashable, Sendable {
         case command(Int64)
         case registration(Int64, by: ServiceName)
+        case group(Int64, by: ServiceName)
 
         var sequence: Int64 {
             switch self {
-            case .command(let sequence), .registration(let sequence, _): sequence
+            case .command(let sequence), .registration(let sequence, _), .group(let sequence, _): sequence
             }
         }
     }
@@ -39,6 +40,8 @@ struct Release {
         var application: String
         var standsIn: [Line]
         var waits: Int
+        /// How much of a window it takes.
+        var size: Int
         /// How often it was answered `busy`.
         var refusals = 0
         var isReady = false
@@ -90,6 +93,26 @@ struct Release {
         }
     }
 
+    /// Takes in a group of registrations that was accepted.
+    ///
+    /// It goes when nothing accepted before it waits for any of its devices.
+    mutating func add(_ head: GroupHead) {
+        let application = head.application
+        for receiver in head.receivers {
+            let devices = receiver.devices.map {
+                Line.device(application: application, device: $0, by: receiver.service)
+            }
+            var standsIn: [Line] = [.registrations(application: application)] + devices
+            for (activity, token) in receiver.activities {
+                standsIn.append(.namingActivity(application: application, activity: activity))
+                if !token.isEmpty { standsIn.append(.namingToken(application: application, token: token)) }
+            }
+            add(
+                .group(head.sequence, by: receiver.service), application: application, standsIn: standsIn,
+                behind: devices, size: receiver.count)
+        }
+    }
+
     /// Takes in a command that was accepted.
     mutating func add(_ head: MessageHead) {
         let application = head.application
@@ -116,7 +139,9 @@ struct Release {
     }
 
     /// Work comes in the order of its sequence, so that every line is sorted by itself.
-    private mutating func add(_ work: Work, application: String, standsIn: [Line], behind: [Line]) {
+    private mutating func add(
+        _ work: Work, application: String, standsIn: [Line], behind: [Line], size: Int = 1
+    ) {
         var waits = 0
         for line in behind {
             guard let first = lines[line]?.members.first, first.sequence < work.sequence else { continue }
@@ -124,14 +149,14 @@ struct Release {
             waits += 1
         }
         for line in standsIn { lines[line, default: LineState()].members.append(work) }
-        entries[work] = Entry(application: application, standsIn: standsIn, waits: waits)
+        entries[work] = Entry(application: application, standsIn: standsIn, waits: waits, size: size)
         if waits == 0 { makeReady(work) }
     }
 
     private mutating func makeReady(_ work: Work) {
         guard let entry = entries[work], !entry.isReady else { return }
         entries[work]?.isReady = true
-        ready.append(work, application: entry.application)
+        ready.append(work, application: entry.application, size: entry.size)
     }
 
     /// Notes that work was sent.

@@ -78,16 +78,23 @@ extension Profiles {
     /// The number of a device, made when it is first met, by the registration of that sequence.
     func device(_ hwid: String, application: Int64, sequence: Int64) throws(StoreError) -> Int64 {
         if let known = try find(hwid, application: application) { return known }
-        let base = DeviceNumber.base(ofApplication: application)
+        let number = try nextDevice(of: application)
         try database.run(
             """
             INSERT INTO devices (id, application, hwid, active, joined, profile_sequence, user_sequence)
-            VALUES (1 + coalesce(
-                (SELECT id FROM devices WHERE id > ?1 AND id < ?2 ORDER BY id DESC LIMIT 1), ?1),
-                ?3, ?4, 1, ?5, 0, 0)
-            """, .int(base), .int(DeviceNumber.base(ofApplication: application + 1)), .int(application),
-            .text(hwid), .int(sequence))
-        return database.lastInsertedRowID
+            VALUES (?, ?, ?, 1, ?, 0, 0)
+            """, .int(number), .int(application), .text(hwid), .int(sequence))
+        return number
+    }
+
+    /// The number that the next new device of an application gets.
+    func nextDevice(of application: Int64) throws(StoreError) -> Int64 {
+        let base = DeviceNumber.base(ofApplication: application)
+        let last = try database.first(
+            "SELECT id FROM devices WHERE id > ? AND id < ? ORDER BY id DESC LIMIT 1", .int(base),
+            .int(DeviceNumber.base(ofApplication: application + 1))
+        ) { $0.int(0) }
+        return (last ?? base) + 1
     }
 
     /// The number of a known device.

@@ -12,16 +12,23 @@ extension Profiles {
             let tag = try tag(name, application: application)
             let last = try lastSequence(tag, device: device)
             guard sequence > last ?? 0 else { continue }
-            let values = try values(after: change, tag, device: device)
+            let values = try values(after: change, on: (tag, device))
             if last != nil {
                 try database.run("DELETE FROM tags WHERE tag = ? AND device = ?", .int(tag), .int(device))
             }
-            for (position, (kind, value)) in values.enumerated() {
-                try database.run(
-                    "INSERT INTO tags (tag, device, position, kind, value, sequence) VALUES (?, ?, ?, ?, ?, ?)",
-                    .int(tag), .int(device), .int(Int64(position)), .int(kind.rawValue), value,
-                    .int(sequence))
-            }
+            try insert(values, tag, device: device, sequence: sequence)
+        }
+    }
+
+    /// Writes the rows of a tag that a device does not have.
+    func insert(
+        _ values: [(TagKind, Value)], _ tag: Int64, device: Int64, sequence: Int64
+    ) throws(StoreError) {
+        for (position, (kind, value)) in values.enumerated() {
+            try database.run(
+                "INSERT INTO tags (tag, device, position, kind, value, sequence) VALUES (?, ?, ?, ?, ?, ?)",
+                .int(tag), .int(device), .int(Int64(position)), .int(kind.rawValue), value,
+                .int(sequence))
         }
     }
 
@@ -31,19 +38,21 @@ extension Profiles {
         ) { $0.int(0) }
     }
 
-    private func values(
-        after change: TagChange, _ tag: Int64, device: Int64
+    /// The values that a change leaves of a tag; a new device has none yet.
+    func values(
+        after change: TagChange, on place: (tag: Int64, device: Int64)?
     ) throws(StoreError) -> [(TagKind, Value)] {
         switch change {
         case .remove: return [(.removed, .null)]
         case .set(let value): return value.rows
         case .increment(let step):
+            guard let place else { return TagValue.sum(nil, step).rows }
             var former: TagValue?
             try database.query(
                 """
                 SELECT kind, value, typeof(value) FROM tags
                 WHERE tag = ? AND device = ? AND kind > 0 ORDER BY position
-                """, .int(tag), .int(device)
+                """, .int(place.tag), .int(place.device)
             ) { row throws(StoreError) in former = try TagValue(former, with: row) }
             return TagValue.sum(former, step).rows
         }

@@ -60,6 +60,7 @@ public struct Segmenter: Core {
     ) throws(StoreError) -> [Effect<Never>] {
         switch message {
         case .registration(let registration): return try store.register(registration)
+        case .registrations(let group): return try store.register(group)
         case .command(let command):
             begin(command)
             return []
@@ -137,6 +138,38 @@ extension Profiles {
     /// Commits a registration; one that came before is answered the same way.
     func register(_ registration: Registration) throws(StoreError) -> [Effect<Never>] {
         let application = try self.application(registration.application)
+        guard try write(registration, application: application) else {
+            return [.count(Count("ignored", [("type", "registration")]))]
+        }
+        return taken(registration.sequence)
+    }
+
+    /// Commits registrations that were accepted together, and answers them as one.
+    func register(_ group: RegistrationGroup) throws(StoreError) -> [Effect<Never>] {
+        let application = try self.application(group.application)
+        var ignored = 0
+        for registration in group.registrations
+        where try !write(registration, application: application) { ignored += 1 }
+        let count = Count("ignored", [("type", "registration")], by: ignored)
+        return taken(group.sequence) + (ignored > 0 ? [.count(count)] : [])
+    }
+
+    private func taken(_ sequence: Int64) -> [Effect<Never>] {
+        [.send(.taken(.registration(sequence: sequence, by: .segmenter)), to: .service(.ingest))]
+    }
+
+    /// Writes what a registration tells of a device.
+    ///
+    /// - Returns: whether it is one for this service.
+    private func write(_ registration: Registration, application: Int64) throws(StoreError) -> Bool {
+        guard registration.receivers.contains(.segmenter) else { return false }
+        if case .profile(let profile) = registration.change,
+            try find(registration.device, application: application) == nil
+        {
+            try add(
+                profile, registration.device, application: application, sequence: registration.sequence)
+            return true
+        }
         let device = try self.device(
             registration.device, application: application, sequence: registration.sequence)
         switch registration.change {
@@ -146,9 +179,8 @@ extension Profiles {
             try change(tags, device: device, application: application, sequence: registration.sequence)
         case .user(let user): try setUser(user, device: device, sequence: registration.sequence)
         case .unregister: try unregister(device: device, sequence: registration.sequence)
-        case .startToken, .activityToken: return [.count(Count("ignored", [("type", "registration")]))]
+        case .startToken, .activityToken: return false
         }
-        let taken = Taken.registration(sequence: registration.sequence, by: .segmenter)
-        return [.send(.taken(taken), to: .service(.ingest))]
+        return true
     }
 }

@@ -4,7 +4,7 @@ typealias Device = Record<DeviceFields>
 
 /// One phone as the registry knows it.
 struct DeviceFields: Equatable {
-    let number: Int64
+    var number: Int64
     let application: String
     let hwid: String
     /// nil is the application's.

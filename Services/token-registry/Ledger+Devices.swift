@@ -41,13 +41,24 @@ extension Ledger {
     }
 
     func addDevice(_ application: String, hwid: String, guestRun: Int64?) throws(StoreError) -> DeviceFields {
+        try add(DeviceFields(number: 0, application: application, hwid: hwid, guestRun: guestRun))
+    }
+
+    /// Adds a device; its number is given to it.
+    func add(_ device: DeviceFields) throws(StoreError) -> DeviceFields {
         try database.run(
             """
-            INSERT INTO device (application, hwid, push_accepted_at, sequence, unregistered, start_full_at, guest_run)
-            VALUES (?, ?, 0, 0, 0, 0, ?)
-            """, .text(application), .text(hwid), Value(guestRun))
-        return DeviceFields(
-            number: database.lastInsertedRowID, application: application, hwid: hwid, guestRun: guestRun)
+            INSERT INTO device (application, hwid, environment, os_version, push_token, push_accepted_at, frequent,
+                sequence, unregistered, start_full_at, start_handed, guest_run)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, .text(device.application), .text(device.hwid), Value(device.environment?.rawValue),
+            Value(device.osVersion), Value(device.pushToken), .int(device.pushAcceptedAt),
+            device.frequentPushes.map { Value($0) } ?? .null, .int(device.sequence),
+            Value(device.isUnregistered), .int(device.startFullAt), Value(device.startHanded),
+            Value(device.guestRun))
+        var added = device
+        added.number = database.lastInsertedRowID
+        return added
     }
 
     func save(_ device: DeviceFields) throws(StoreError) {

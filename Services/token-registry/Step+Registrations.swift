@@ -4,8 +4,29 @@ import Store
 
 /// What apps and servers tell of devices and tokens.
 extension Step {
-    /// Takes a registration in; one that was taken before changes nothing and is answered again.
-    func register(_ registration: Registration) throws(StoreError) {
+    /// Takes in registrations that were accepted together, and answers them as one.
+    func register(_ group: RegistrationGroup) throws(StoreError) {
+        // One device may take a token from another, which the ledger has to hold by then.
+        var rest = group.registrations[...]
+        while let first = rest.first {
+            let step = Step(ledger: ledger, memory: memory, now: now)
+            while let next = rest.first, next.device == first.device {
+                try step.write(next.bounded())
+                rest = rest.dropFirst()
+            }
+            try step.flush()
+            step.effects.forEach(emit)
+        }
+        answer(group.sequence)
+    }
+
+    /// Says that a registration, or a group of them, is taken.
+    func answer(_ sequence: Int64) {
+        emit(.send(.taken(.registration(sequence: sequence, by: .tokenRegistry)), to: .service(.ingest)))
+    }
+
+    /// Takes a registration in; one that was taken before changes nothing.
+    func write(_ registration: Registration) throws(StoreError) {
         switch registration.change {
         case .profile(let profile): try write(profile, registration)
         case .unregister: try unregister(registration)
@@ -13,10 +34,6 @@ extension Step {
         case .activityToken(let token): try write(token, registration)
         case .tags, .user: ignore(.registration)
         }
-        emit(
-            .send(
-                .taken(.registration(sequence: registration.sequence, by: .tokenRegistry)),
-                to: .service(.ingest)))
     }
 
     /// The device that a registration is about; one that was a guest is known from now on.
@@ -28,6 +45,9 @@ extension Step {
 
     /// A device by its name, made when it is first met.
     func knownDevice(_ application: String, hwid: String, guestRun: Int64?) throws(StoreError) -> Device {
+        if let last = lastDevice, last.hwid == hwid, last.application == application, guestRun == nil {
+            return last
+        }
         guard let known = try ledger.device(application, hwid: hwid) else {
             return adopt(try ledger.addDevice(application, hwid: hwid, guestRun: guestRun))
         }
@@ -37,7 +57,11 @@ extension Step {
     }
 
     private func write(_ profile: Profile, _ registration: Registration) throws(StoreError) {
-        let device = try device(of: registration)
+        guard let known = try ledger.device(registration.application, hwid: registration.device) else {
+            return try add(profile, registration)
+        }
+        let device = adopt(known)
+        device.guestRun = nil
         guard registration.sequence > device.sequence else { return }
         device.sequence = registration.sequence
         device.isUnregistered = false
@@ -45,12 +69,32 @@ extension Step {
         if let version = profile.osVersion { device.osVersion = version }
         if let frequent = profile.frequentPushes { device.frequentPushes = frequent }
         guard let token = profile.pushToken else { return }
-        for other in try ledger.devices(registration.application, pushToken: token)
-        where other != device.number {
-            try self.device(other)?.pushToken = nil
-        }
+        try release(token, registration.application, besides: device.number)
         device.pushToken = token.isEmpty ? nil : token
         device.pushAcceptedAt = registration.acceptedAtMilliseconds
+    }
+
+    /// Takes a push token from whoever has it.
+    private func release(_ token: String, _ application: String, besides device: Int64?) throws(StoreError) {
+        for other in try ledger.devices(application, pushToken: token) where other != device {
+            try self.device(other)?.pushToken = nil
+        }
+    }
+
+    /// Adds a device that is not known with all that its profile tells, in one row.
+    private func add(_ profile: Profile, _ registration: Registration) throws(StoreError) {
+        var fields = DeviceFields(
+            number: 0, application: registration.application, hwid: registration.device, guestRun: nil)
+        fields.sequence = registration.sequence
+        fields.environment = profile.environment
+        fields.osVersion = profile.osVersion
+        fields.frequentPushes = profile.frequentPushes
+        if let token = profile.pushToken {
+            try release(token, registration.application, besides: nil)
+            fields.pushToken = token.isEmpty ? nil : token
+            fields.pushAcceptedAt = registration.acceptedAtMilliseconds
+        }
+        adopt(try ledger.add(fields))
     }
 
     /// Takes all that a device has; its participants end.

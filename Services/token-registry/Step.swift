@@ -44,7 +44,10 @@ final class Step {
 
     private func take(_ message: Message, from sender: Sender) throws(StoreError) {
         switch message {
-        case .registration(let registration): try register(registration.bounded())
+        case .registration(let registration):
+            try write(registration.bounded())
+            answer(registration.sequence)
+        case .registrations(let group): try register(group)
         case .batch(let batch): try take(batch, from: sender)
         case .report(let report): try take(report.bounded(), from: sender)
         case .noted(let noted): try take(noted)
@@ -91,6 +94,9 @@ extension Step {
         if let known = deliveries[id] { return known }
         return try ledger.delivery(id).map { use(Delivery(saved: $0)) }
     }
+
+    /// The device that was asked for last.
+    var lastDevice: Device? { usedDevices.last }
 
     /// Whether this step has made or met a row.
     func isAtHand(_ id: PushID) -> Bool { deliveries[id] != nil }

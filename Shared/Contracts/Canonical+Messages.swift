@@ -19,6 +19,7 @@ extension CanonicalWriter {
     private mutating func body(_ message: Message, _ usualCommand: (Command) throws -> [UInt8]) -> Bool {
         switch message {
         case .registration(let registration): registration.write(to: &self)
+        case .registrations(let group): group.write(to: &self)
         case .command(let command): command.write(to: &self)
         case .batch(let batch):
             var command = CanonicalWriter()
@@ -54,6 +55,8 @@ extension CanonicalReader {
         let messages: [Message]? =
             switch type {
             case .registration: reader.array { Registration(from: &$0).map(Message.registration) }
+            case .registrations:
+                reader.array { RegistrationGroup(from: &$0).map(Message.registrations) }
             case .command: reader.array { Command(from: &$0).map(Message.command) }
             case .batch: reader.array { Batch(from: &$0, usualCommand: usualCommand).map(Message.batch) }
             case .targets: reader.array { Targets(from: &$0).map(Message.targets) }

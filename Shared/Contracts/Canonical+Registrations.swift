@@ -43,8 +43,16 @@ extension Registration.Change: Canonical {
             writer.string("\"token\":", token.token)
             writer.text("}}")
         case .unregister: writer.text("{\"unregister\":true}")
-        // Told once for each device, not for each activity: not worth a second way of writing them.
-        case .profile, .tags, .user: writer.giveUp()
+        case .profile(let profile):
+            writer.value("{\"profile\":", profile)
+            writer.byte("}")
+        case .tags(let tags):
+            writer.text("{\"tags\":")
+            writer.tags(tags)
+            writer.byte("}")
+        case .user(let user):
+            writer.string("{\"user\":", user)
+            writer.byte("}")
         }
     }
 
@@ -67,6 +75,15 @@ extension Registration.Change: Canonical {
             else { return nil }
             self = .startToken(
                 StartToken(token: token, attributesType: type, registeredAtSeconds: seconds))
+        } else if let profile: Profile = reader.value(after: "{\"profile\":") {
+            self = .profile(profile)
+            guard reader.skip("}") else { return nil }
+        } else if reader.skip("{\"tags\":") {
+            guard let tags = reader.tags(), reader.skip("}") else { return nil }
+            self = .tags(tags)
+        } else if reader.skip("{\"user\":") {
+            guard let user = reader.string(), reader.skip("}") else { return nil }
+            self = .user(user)
         } else {
             return nil
         }

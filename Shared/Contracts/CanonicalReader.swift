@@ -112,6 +112,55 @@ struct CanonicalReader {
         return skip(",") ? value : nil
     }
 
+    /// A member that may be missing, of an object whose members stand in a fixed order.
+    mutating func member<Value>(
+        _ name: String, _ object: inout ObjectPlace, _ read: (inout CanonicalReader) -> Value?
+    ) -> Value? {
+        guard object.mayGoOn, skip(name) else { return nil }
+        guard let value = read(&self) else {
+            object = ObjectPlace(mayGoOn: false, mayEnd: false)
+            return nil
+        }
+        let isMore = skip(",")
+        object = ObjectPlace(mayGoOn: isMore, mayEnd: !isMore)
+        return value
+    }
+
+    /// What may come next in an object all of whose members may be missing.
+    struct ObjectPlace {
+        var mayGoOn = true
+        var mayEnd = true
+    }
+
+    /// A number with a fraction and without an exponent.
+    mutating func fraction() -> Double? {
+        let start = position
+        while position < bytes.count, (0x2D...0x39).contains(bytes[position]), bytes[position] != 0x2F {
+            position += 1
+        }
+        let digits = bytes[start..<position].drop { $0 == 0x2D }
+        // One sign at most, no leading zero, and a digit on both sides of the point, as JSON has it.
+        guard position - start - digits.count <= 1, let point = digits.firstIndex(of: 0x2E),
+            point > digits.startIndex, point + 1 < digits.endIndex,
+            digits.first != 0x30 || point == digits.startIndex + 1
+        else { return nil }
+        // What is whole, or goes on with an exponent, is left to the usual decoder.
+        guard let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)),
+            number != number.rounded(), position == bytes.count || bytes[position] | 0x20 != 0x65
+        else { return nil }
+        return number
+    }
+
+    /// Goes back where it stood if nothing was read.
+    mutating func attempt<Value>(_ read: (inout CanonicalReader) -> Value?) -> Value? {
+        let start = position
+        guard let value = read(&self) else {
+            position = start
+            return nil
+        }
+        return value
+    }
+
     /// An array of values that read themselves.
     mutating func array<Value: Canonical>(of type: Value.Type = Value.self) -> [Value]? {
         array { Value(from: &$0) }

@@ -7,6 +7,7 @@ extension Message {
     public func keptKeys(receiver: ServiceName) -> [CustodyKey] {
         switch self {
         case .registration(let registration): [.registration(sequence: registration.sequence, by: receiver)]
+        case .registrations(let group): [.registration(sequence: group.sequence, by: receiver)]
         case .command(let command): [.command(message: command.sequence)]
         case .batch(let batch):
             [.batch(message: batch.command.sequence, pass: batch.pass, index: batch.index)]
@@ -40,7 +41,8 @@ extension Message {
             }
         case .report(let report): [.push(report.id, attempt: report.attempt)]
         case .noted(let noted): noted.keys
-        case .hello, .registration, .command, .batch, .targets, .retarget, .pushes, .settled, .fact, .query,
+        case .hello, .registration, .registrations, .command, .batch, .targets, .retarget, .pushes, .settled,
+            .fact, .query,
             .answer:
             []
         }
@@ -63,6 +65,7 @@ extension Message {
     public var window: (kind: WindowKind, count: Int)? {
         switch self {
         case .registration: (.registrations, 1)
+        case .registrations(let group): (.registrations, group.entries.count)
         case .command: (.commands, 1)
         case .batch: (.batches, 1)
         case .targets(let targets): (.targets, targets.targets.count)
@@ -76,6 +79,7 @@ extension Message {
     public var account: String {
         switch self {
         case .registration(let registration): registration.application
+        case .registrations(let group): group.application
         case .command(let command): command.application
         case .batch(let batch): batch.command.application
         case .targets(let targets):
@@ -88,7 +92,7 @@ extension Message {
     /// Whether it is work (the work lane) or an answer (the answer lane).
     public var lane: Lane {
         switch self {
-        case .registration, .command, .batch, .targets, .retarget, .pushes, .query: .work
+        case .registration, .registrations, .command, .batch, .targets, .retarget, .pushes, .query: .work
         case .hello, .report, .taken, .busy, .settled, .fact, .noted, .answer: .answers
         }
     }

@@ -38,6 +38,7 @@ public struct Envelope: Codable, Sendable, Equatable {
 public enum MessageType: String, Codable, Sendable, CaseIterable {
     case hello = "hello"
     case registration = "registration"
+    case registrations = "registrations"
     case command = "command"
     case batch = "batch"
     case targets = "targets"

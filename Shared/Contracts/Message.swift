@@ -2,6 +2,7 @@
 public enum Message: Sendable, Equatable {
     case hello(Hello)
     case registration(Registration)
+    case registrations(RegistrationGroup)
     case command(Command)
     case batch(Batch)
     case targets(Targets)
@@ -21,6 +22,7 @@ public enum Message: Sendable, Equatable {
         switch self {
         case .hello: .hello
         case .registration: .registration
+        case .registrations: .registrations
         case .command: .command
         case .batch: .batch
         case .targets: .targets

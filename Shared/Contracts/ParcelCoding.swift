@@ -94,7 +94,10 @@ public struct ParcelCoder {
 
     private struct VersionOnly: Decodable { var v: Int }
 
-    private func bodies(_ messages: [Message]) throws -> [UInt8] {
+    /// The bodies of messages of one type as a JSON array, without their raw frames.
+    ///
+    /// - Throws: `EncodingError` for a number JSON cannot hold.
+    public func bodies(_ messages: [Message]) throws -> [UInt8] {
         let quick = CanonicalWriter.bodies(messages) { [UInt8](try encoder.encode($0)) }
         if let quick { return quick }
         var bytes = [UInt8(ascii: "[")]
@@ -106,7 +109,10 @@ public struct ParcelCoder {
         return bytes
     }
 
-    private func messages(_ type: MessageType, _ bytes: [UInt8]) throws -> [Message] {
+    /// The messages whose bodies `bodies` has written, without their raw frames.
+    ///
+    /// - Throws: `DecodingError` for anything else.
+    public func messages(_ type: MessageType, _ bytes: [UInt8]) throws -> [Message] {
         let quick = CanonicalReader.bodies(type, bytes) {
             try? decoder.decode(Command.self, from: Data($0))
         }
@@ -120,6 +126,7 @@ public struct ParcelCoder {
         switch message {
         case .hello(let body): try encoder.encode(body)
         case .registration(let body): try encoder.encode(body)
+        case .registrations(let body): try encoder.encode(body)
         case .command(let body): try encoder.encode(body)
         case .batch(let body): try encoder.encode(body)
         case .targets(let body): try encoder.encode(body)
@@ -146,6 +153,7 @@ public struct ParcelCoder {
         return switch type {
         case .hello: try read(Message.hello)
         case .registration: try read(Message.registration)
+        case .registrations: try read(Message.registrations)
         case .command: try read(Message.command)
         case .batch: try read(Message.batch)
         case .targets: try read(Message.targets)

@@ -36,6 +36,7 @@ extension Message {
         case .batch(let batch): batch.index >= 0 && batch.command.isPlausible
         case .targets(let targets):
             targets.notification.isPlausible && targets.targets.allSatisfy(\.isPlausible)
+        case .registrations(let group): !group.entries.isEmpty
         case .pushes(let pushes): pushes.notification.isPlausible && pushes.pushes.allSatisfy(\.isPlausible)
         default: true
         }

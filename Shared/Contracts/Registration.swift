@@ -42,8 +42,13 @@ public struct Registration: Codable, Sendable, Equatable {
     }
 
     /// The services that have to take it.
+    public var receivers: [ServiceName] { change.receivers }
+}
+
+extension Registration.Change {
+    /// The services that have to take it.
     public var receivers: [ServiceName] {
-        switch change {
+        switch self {
         case .profile, .unregister: [.segmenter, .tokenRegistry]
         case .tags, .user: [.segmenter]
         case .startToken, .activityToken: [.tokenRegistry]

@@ -305,6 +305,7 @@ extension Message {
         case .pushes(let pushes): 1_024 + pushes.pushes.count * 512 + payload.byteCount
         case .batch(let batch): 2_048 + batch.recipients.count * 64 + payload.byteCount
         case .command: 4_096 + payload.byteCount
+        case .registrations(let group): 1_024 + group.entries.count * 512
         case .noted(let noted): noted.keys.count * 48
         case .answer: 65_536
         default: 512

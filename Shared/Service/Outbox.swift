@@ -12,11 +12,16 @@ struct Outbox {
         var route: Route
         let keys: [CustodyKey]
         var unanswered: Int
+        /// How much of the window each key takes: a group of registrations is answered as one.
+        let weight: Int
         var sentTo: Sender?
         var resendAtMilliseconds: Int64 = 0
         var resendAfterMilliseconds: Int64 = Outbox.resendAfterMillisecondsMin
         let kind: WindowKind?
         let account: String
+
+        /// How much of the window what is unanswered takes.
+        var size: Int { unanswered * weight }
     }
 
     /// What waits together: where it goes, and the window it needs room in.
@@ -68,9 +73,11 @@ struct Outbox {
         }
         let number = nextEntry
         nextEntry += 1
-        let kind = fresh.window?.kind
+        let window = fresh.window
+        let kind = window?.kind
         entries[number] = Entry(
-            message: fresh, route: route, keys: keys, unanswered: keys.count, kind: kind,
+            message: fresh, route: route, keys: keys, unanswered: keys.count,
+            weight: window.map { $0.count / keys.count } ?? 1, kind: kind,
             account: kind == nil ? "" : fresh.account)
         for key in keys { index[key] = number }
         lines[Line(route: route, kind: kind), default: WaitingLine()].append(number)
@@ -110,7 +117,7 @@ struct Outbox {
         entries.values[place].unanswered -= count
         let entry = entries.values[place]
         if let kind = entry.kind, let life = entry.sentTo {
-            usage.add(-count, kind, at: life.instance, entry.account)
+            usage.add(-count * entry.weight, kind, at: life.instance, entry.account)
         }
         if entry.unanswered == 0 { entries.remove(at: place) }
     }
@@ -170,7 +177,7 @@ extension Outbox {
         let entry = entries.values[place]
         let resendAt = now + entry.resendAfterMilliseconds
         entries.values[place].resendAtMilliseconds = resendAt
-        if let kind = entry.kind { usage.add(entry.unanswered, kind, at: life.instance, entry.account) }
+        if let kind = entry.kind { usage.add(entry.size, kind, at: life.instance, entry.account) }
         nextSweepMilliseconds =
             nextSweepMilliseconds == .min ? resendAt : min(nextSweepMilliseconds, resendAt)
     }
@@ -197,7 +204,7 @@ extension Outbox {
                 let used = usage.count(kind, at: life.instance)
                 let free = (peers.windows(of: life.instance)?[kind] ?? 0) - used
                 // What is larger than the whole window goes when nothing else is there.
-                let fits = free >= entry.unanswered || used == 0
+                let fits = free >= entry.size || used == 0
                 if fits, best.map({ free > $0.free }) ?? true { best = (life, free) }
             }
             return best?.life
@@ -225,7 +232,7 @@ extension Outbox {
             return false
         }
         let entry = entries.values[place]
-        if let kind = entry.kind { usage.add(-entry.unanswered, kind, at: life.instance, entry.account) }
+        if let kind = entry.kind { usage.add(-entry.size, kind, at: life.instance, entry.account) }
         entries.values[place].sentTo = nil
         lines[Line(route: entry.route, kind: entry.kind), default: WaitingLine()].putBack(number)
         return true

@@ -64,6 +64,12 @@ public struct Room: Sendable, Equatable {
         return held == 0 ? max(min(free, 1), free / 2) : max(0, (free - held) / 2)
     }
 
+    /// Whether nothing of a kind is unanswered at an instance.
+    public func isUnused(_ kind: WindowKind, at instance: InstanceName) -> Bool {
+        guard let place = places.first(where: { $0.instance == instance }) else { return false }
+        return place.used[kind, default: 0] == 0
+    }
+
     /// Counts work that is being sent.
     public mutating func take(_ count: Int, _ kind: WindowKind, at instance: InstanceName, account: String) {
         guard let index = places.firstIndex(where: { $0.instance == instance }) else { return }

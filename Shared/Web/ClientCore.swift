@@ -6,6 +6,7 @@ internal import Glibc
 @safe final class ClientCore {
     private struct Waiting {
         let request: HTTPClientRequest
+        let body: HTTPClient.BodySource?
         let endMilliseconds: Int64
         let completion: HTTPClient.Completion
     }
@@ -61,13 +62,18 @@ internal import Glibc
         return [timerMilliseconds, check].compactMap { $0 }.min()
     }
 
-    func send(_ request: HTTPClientRequest, completion: @escaping HTTPClient.Completion) {
+    func send(
+        _ request: HTTPClientRequest, body: HTTPClient.BodySource? = nil,
+        completion: @escaping HTTPClient.Completion
+    ) {
         if let error = refusal(of: request) {
             refused.append((completion, error))
             return
         }
         let endMilliseconds = MonotonicClock.nowMilliseconds() + request.timeoutMilliseconds
-        waiting.append(Waiting(request: request, endMilliseconds: endMilliseconds, completion: completion))
+        waiting.append(
+            Waiting(
+                request: request, body: body, endMilliseconds: endMilliseconds, completion: completion))
     }
 
     func process(nowMilliseconds: Int64) {
@@ -167,7 +173,8 @@ internal import Glibc
                 return
             }
             transfer.prepare(
-                next.request, timeoutMilliseconds: next.endMilliseconds - now, completion: next.completion)
+                next.request, body: next.body, timeoutMilliseconds: next.endMilliseconds - now,
+                completion: next.completion)
             unsafe curl_multi_add_handle(multi, transfer.easy)
         }
     }

@@ -8,6 +8,8 @@ internal import CCurl
     private let answerBytesMax: Int
     private var headers = HTTPHeaders()
     private var body: [UInt8] = []
+    /// Where the body of the request comes from, if it is not held.
+    private var source: HTTPClient.BodySource?
     /// Set while a request is under way.
     private(set) var completion: HTTPClient.Completion?
 
@@ -28,9 +30,11 @@ internal import CCurl
 
     /// Sets the handle up for a request.
     func prepare(
-        _ request: HTTPClientRequest, timeoutMilliseconds: Int64, completion: @escaping HTTPClient.Completion
+        _ request: HTTPClientRequest, body source: HTTPClient.BodySource?, timeoutMilliseconds: Int64,
+        completion: @escaping HTTPClient.Completion
     ) {
         self.completion = completion
+        self.source = source
         unsafe curl_easy_reset(easy)
         setUpHandle()
         set(CURLOPT_URL, request.url)
@@ -56,6 +60,7 @@ internal import CCurl
 
     func forget() {
         completion = nil
+        source = nil
         headers = HTTPHeaders()
         body = []
         unsafe message.pointee = 0
@@ -87,6 +92,10 @@ internal import CCurl
             set(CURLOPT_NOBODY, 1)
             return
         }
+        if source != nil {
+            setSource(request)
+            return
+        }
         if request.method == "GET", request.body.isEmpty { return }
         if !request.body.isEmpty || ["POST", "PUT", "PATCH"].contains(request.method) {
             set(CURLOPT_POST, 1)
@@ -95,6 +104,27 @@ internal import CCurl
             }
         }
         set(CURLOPT_CUSTOMREQUEST, request.method)
+    }
+
+    /// Without a length, so that the body goes in chunks.
+    private func setSource(_ request: HTTPClientRequest) {
+        set(CURLOPT_POST, 1)
+        set(CURLOPT_CUSTOMREQUEST, request.method)
+        unsafe liveline_curl_set_context(
+            easy, CURLOPT_READDATA, Unmanaged.passUnretained(self).toOpaque())
+        unsafe liveline_curl_set_sink(easy, CURLOPT_READFUNCTION) { bytes, size, count, context in
+            guard let bytes = unsafe bytes, let transfer = unsafe ClientTransfer.from(context) else {
+                return 0
+            }
+            return unsafe transfer.giveBody(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+        }
+    }
+
+    private func giveBody(_ room: UnsafeMutableRawBufferPointer) -> Int {
+        guard let piece = source?(room.count) else { return Int(CURL_READFUNC_ABORT) }
+        precondition(piece.count <= room.count, "a body source gave more than was asked for")
+        unsafe room.copyBytes(from: piece)
+        return piece.count
     }
 
     private func setHeaders(_ headers: HTTPHeaders) {

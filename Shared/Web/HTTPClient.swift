@@ -7,6 +7,9 @@ public final class HTTPClient: Pollable {
     /// What is called once with the answer, or the cause why there is none.
     public typealias Completion = (Result<HTTPClientResponse, HTTPClientError>) -> Void
 
+    /// Gives the next bytes of a body: at most so many, none at its end, and nil to break off.
+    public typealias BodySource = (Int) -> [UInt8]?
+
     private let core: ClientCore
 
     /// Makes a client.
@@ -41,6 +44,18 @@ public final class HTTPClient: Pollable {
     ///   - completion: Called once, in a later `process` or in `close`; not if the client is released before.
     public func send(_ request: HTTPClientRequest, completion: @escaping Completion) {
         core.send(request, completion: completion)
+    }
+
+    /// Sends a request whose body is given piece by piece, in chunks; the request's own body is not sent.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - body: Asked inside `process`; it may wait for a file.
+    ///   - completion: As for `send`.
+    public func send(
+        _ request: HTTPClientRequest, body: @escaping BodySource, completion: @escaping Completion
+    ) {
+        core.send(request, body: body, completion: completion)
     }
 
     /// Ends everything; what has no answer is completed with `.closed`.

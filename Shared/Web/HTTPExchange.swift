@@ -18,6 +18,9 @@ public final class HTTPExchange {
         if !isAnswered { connection.keep(.text(500, "no answer"), serial: serial) }
     }
 
+    /// Leaves the request to another exchange.
+    func disown() { isAnswered = true }
+
     /// Answers the request; it is written at once inside the handler, else by the server's next `process`.
     ///
     /// The first answer counts, later ones are ignored, and so is one whose client has left. Date, length and connection

@@ -1,7 +1,7 @@
 /// An HTTP/1.1 server inside one outer poll loop, on libmicrohttpd.
 ///
 /// A handler gets each request when it is complete and answers it through the exchange, now or in a later turn. Bodies
-/// are held in memory. Requests that are malformed, too large or too slow never reach the handler. Everything happens
+/// are held in memory, except those that an upload handler takes as they arrive. Requests that are malformed, too large or too slow never reach the handler. Everything happens
 /// inside `process`; nothing blocks.
 ///
 /// Its time limits are its own, since libmicrohttpd's begins again with each byte. A line without a space instead of a
@@ -9,6 +9,9 @@
 public final class HTTPServer: Pollable {
     /// What is called with each complete request.
     public typealias Handler = (HTTPRequest, HTTPExchange) -> Void
+    /// What is asked about each request once its header fields are there, and returns whether it takes the body as it
+    /// arrives; the complete request then goes to nobody else.
+    public typealias UploadHandler = (HTTPUpload) -> Bool
 
     private let core: ServerCore
 
@@ -18,13 +21,15 @@ public final class HTTPServer: Pollable {
     ///   - address: Where to listen.
     ///   - limits: What clients are granted.
     ///   - identity: The certificate and key to speak TLS with; plain HTTP without.
+    ///   - uploads: Called inside `process` for requests with large bodies; none without.
     ///   - handler: Called inside `process`. It may answer, keep the exchange, or stop the server.
     /// - Throws: `HTTPServerError` if it cannot listen there or the identity does not serve.
     public init(
         _ address: HTTPAddress, limits: HTTPServerLimits = HTTPServerLimits(), identity: TLSIdentity? = nil,
-        handler: @escaping Handler
+        uploads: UploadHandler? = nil, handler: @escaping Handler
     ) throws(HTTPServerError) {
-        core = try ServerCore(address, limits: limits, identity: identity, handler: handler)
+        core = try ServerCore(
+            address, limits: limits, identity: identity, uploads: uploads, handler: handler)
     }
 
     deinit { core.close() }

@@ -21,9 +21,17 @@ public struct HTTPServerLimits: Sendable, Equatable {
     /// for longer than a second. If there is none of either, they wait in the listen queue.
     public var connectionsMax = 16_384
 
+    /// What one upload may hold that nobody has taken yet, bytes; 256 KiB.
+    ///
+    /// Beyond it nothing is read from its connection.
+    public var uploadBytesMax = 256 << 10
+
+    /// What has to arrive of an upload in each `requestMilliseconds` in which it is read, bytes; 4 KiB.
+    public var uploadProgressBytes = 4 << 10
+
     /// The time from the first byte of a request to its last, ms; 10 s.
     ///
-    /// A TLS handshake counts as a first byte.
+    /// A TLS handshake counts as a first byte. For an upload it begins again with each piece of progress.
     public var requestMilliseconds: Int64 = 10_000
 
     /// The time from an answer to its last byte being taken over by the kernel, ms; 30 s.

@@ -35,11 +35,25 @@ enum ServerCallbacks {
                 let isOld = unsafe version.map { unsafe String(cString: $0) } == "HTTP/1.0"
                 let headers = unsafe ServerCallbacks.headers(of: handle)
                 connection.headers = headers
-                guard let refusal = core.examine(headers, isOld: isOld, on: connection) else { return .YES }
+                let method = unsafe method.map { unsafe String(cString: $0) } ?? ""
+                guard let refusal = core.examine(method, headers, isOld: isOld, on: connection) else {
+                    return .YES
+                }
                 connection.keep(refusal, serial: connection.serial)
                 return unsafe ServerCallbacks.send(connection, handle, core)
             }
+            if core.isClosing { connection.keep(.text(503, "stopping"), serial: connection.serial) }
             let arrived = unsafe UnsafeRawBufferPointer(start: bytes, count: count.pointee)
+            if let upload = connection.upload {
+                switch unsafe core.receive(arrived, of: upload, on: connection) {
+                case .taken: unsafe count.pointee = 0
+                // What was not taken comes again once the connection goes on.
+                case .waits: connection.suspend()
+                case .refused: return .NO
+                case .answered: return unsafe ServerCallbacks.send(connection, handle, core)
+                }
+                return .YES
+            }
             guard unsafe arrived.isEmpty else {
                 unsafe count.pointee = 0
                 return unsafe core.receive(arrived, on: connection) ? .YES : .NO

@@ -51,7 +51,11 @@ final class WorkSignal {
     var lingers = false
 
     private(set) var isOpen = true
-    private var isSuspended = false
+    private(set) var isSuspended = false
+    /// The body that is taken as it arrives, of the current request.
+    var upload: HTTPUpload?
+    /// What has arrived of it since the last piece of progress, bytes.
+    var progressBytes = 0
     /// Counts the requests, so that an exchange that is late cannot answer another one.
     private(set) var serial = 0
 
@@ -101,6 +105,16 @@ final class WorkSignal {
     func keep(_ answer: HTTPAnswer, serial: Int) {
         guard isOpen, serial == self.serial, self.answer == nil else { return }
         self.answer = answer
+        resume()
+    }
+
+    /// Has the body of an upload read again.
+    func goOnReading(serial: Int) {
+        guard isOpen, serial == self.serial, answer == nil, phase == .receiving else { return }
+        resume()
+    }
+
+    private func resume() {
         guard isSuspended else { return }
         isSuspended = false
         work.isSet = true
@@ -120,6 +134,7 @@ final class WorkSignal {
         headers = nil
         body = []
         answer = nil
+        endUpload()
         enter(.idle, at: nowMilliseconds)
     }
 
@@ -127,6 +142,13 @@ final class WorkSignal {
         isOpen = false
         body = []
         answer = nil
+        endUpload()
+    }
+
+    private func endUpload() {
+        upload?.end(.cut)
+        upload = nil
+        progressBytes = 0
     }
 
     /// Ends the connection; what has been asked for and not answered gets a last word where that is possible.
@@ -143,8 +165,9 @@ final class WorkSignal {
     func sendRaw(_ answer: HTTPAnswer) -> Bool {
         guard !isEncrypted else { return false }
         let reason = unsafe String(cString: MHD_get_reason_phrase_for(CUnsignedInt(answer.status)))
+        let fields = answer.headers.fields.map { "\($0.name): \($0.value)\r\n" }.joined()
         let head =
-            "HTTP/1.1 \(answer.status) \(reason)\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+            "HTTP/1.1 \(answer.status) \(reason)\r\nConnection: close\r\n\(fields)"
             + "Content-Length: \(answer.body.count)\r\n\r\n"
         let bytes = Array(head.utf8) + answer.body
         let flags = CInt(MSG_DONTWAIT | MSG_NOSIGNAL)

@@ -12,6 +12,7 @@ internal import Glibc
 
     let limits: HTTPServerLimits
     let handler: HTTPServer.Handler
+    let uploads: HTTPServer.UploadHandler?
     let isEncrypted: Bool
 
     private(set) var connections: [ServerConnection] = []
@@ -19,6 +20,9 @@ internal import Glibc
     private(set) var isQuiesced = false
     /// What new connections show instead of the identity that the server has begun with.
     private(set) var credentials: TLSCredentials?
+    /// Nothing may wait for an answer any more: libmicrohttpd aborts the process if it is stopped with suspended
+    /// connections.
+    private(set) var isClosing = false
     /// The bytes of bodies that are still arriving.
     var arrivingBytes = 0
 
@@ -37,10 +41,11 @@ internal import Glibc
 
     init(
         _ address: HTTPAddress, limits: HTTPServerLimits, identity: TLSIdentity?,
-        handler: @escaping HTTPServer.Handler
+        uploads: HTTPServer.UploadHandler? = nil, handler: @escaping HTTPServer.Handler
     ) throws(HTTPServerError) {
         self.limits = limits
         self.handler = handler
+        self.uploads = uploads
         isEncrypted = identity != nil
         nowMilliseconds = MonotonicClock.nowMilliseconds()
         watch = try FirstByteWatch()
@@ -105,8 +110,8 @@ internal import Glibc
         quiesce()
         guard let daemon = unsafe daemon else { return }
         isInside = true
-        // libmicrohttpd aborts the process if it is stopped with suspended connections.
-        for connection in connections where connection.phase == .handling {
+        isClosing = true
+        for connection in connections where connection.phase == .handling || connection.isSuspended {
             connection.keep(.text(503, "stopping"), serial: connection.serial)
         }
         unsafe run(daemon)
@@ -156,8 +161,10 @@ internal import Glibc
             switch connection.phase {
             case .idle where elapsedMilliseconds >= limits.idleMilliseconds: cut(connection)
             case .idle where elapsedMilliseconds >= limits.sweepMilliseconds: watch.watch(connection)
+            // The time in which nothing is read from it does not count against its client.
+            case .receiving where connection.isSuspended: connection.enter(.receiving, at: nowMilliseconds)
             case .receiving where elapsedMilliseconds >= limits.requestMilliseconds:
-                cut(connection, saying: .text(408, "the request took too long"))
+                cut(connection, saying: connection.answer ?? .text(408, "the request took too long"))
             case .answering where elapsedMilliseconds >= limits.answerMilliseconds: cut(connection)
             default: break
             }

@@ -8,10 +8,65 @@ extension ServerCore {
     /// Looks at the header fields before any of the body is read.
     ///
     /// - Returns: The answer that refuses the request, which ends the connection.
-    func examine(_ headers: HTTPHeaders, isOld: Bool, on connection: ServerConnection) -> HTTPAnswer? {
-        let refusal = refusal(of: headers, isOld: isOld, target: connection.target)
+    func examine(_ method: String, _ headers: HTTPHeaders, isOld: Bool, on connection: ServerConnection)
+        -> HTTPAnswer?
+    {
+        var refusal = refusal(of: headers, isOld: isOld, target: connection.target)
+        if refusal == nil, !offerUpload(method, headers, on: connection) {
+            refusal = refusalOfLength(headers)
+        }
         connection.lingers = refusal != nil
         return refusal
+    }
+
+    /// Asks whether somebody takes the body as it arrives.
+    private func offerUpload(_ method: String, _ headers: HTTPHeaders, on connection: ServerConnection)
+        -> Bool
+    {
+        guard let uploads, let target = connection.target else { return false }
+        let upload = HTTPUpload(
+            HTTPRequest(method: method, target: target, headers: headers, body: []), connection)
+        guard uploads(upload) else {
+            upload.exchange.disown()
+            return false
+        }
+        connection.upload = upload
+        return true
+    }
+
+    /// What becomes of a piece of an upload.
+    enum UploadStep {
+        case taken
+        case waits
+        case refused
+        case answered
+    }
+
+    /// Takes a piece of the body of an upload, or with an empty one its end.
+    func receive(_ bytes: UnsafeRawBufferPointer, of upload: HTTPUpload, on connection: ServerConnection)
+        -> UploadStep
+    {
+        if let answer = connection.answer {
+            if unsafe bytes.isEmpty { return .answered }
+            // Through TLS an answer can only follow the whole body, whose rest is dropped as it comes.
+            guard !isEncrypted else { return .taken }
+            connection.lingers = true
+            connection.sendRaw(answer)
+            return .refused
+        }
+        guard unsafe !bytes.isEmpty else {
+            upload.end(.complete)
+            if connection.phase == .receiving { connection.enter(.handling, at: nowMilliseconds) }
+            return .waits
+        }
+        guard upload.heldBytes < limits.uploadBytesMax else { return .waits }
+        unsafe upload.append(bytes)
+        connection.progressBytes += bytes.count
+        if connection.progressBytes >= limits.uploadProgressBytes {
+            connection.progressBytes = 0
+            connection.enter(.receiving, at: nowMilliseconds)
+        }
+        return .taken
     }
 
     /// Takes a piece of the body.
@@ -72,7 +127,11 @@ extension ServerCore {
             return lengths.isEmpty ? nil : .text(400, "both a length and a transfer coding")
         }
         guard let length = lengths.first else { return nil }
-        guard lengths.allSatisfy({ $0 == length }) else { return .text(400, "contradictory lengths") }
+        return lengths.allSatisfy { $0 == length } ? nil : .text(400, "contradictory lengths")
+    }
+
+    private func refusalOfLength(_ headers: HTTPHeaders) -> HTTPAnswer? {
+        guard let length = headers["Content-Length"] else { return nil }
         return UInt64(length).map { $0 > UInt64(limits.bodyBytesMax) } ?? true ? tooLarge : nil
     }
 }

@@ -136,6 +136,63 @@ import Testing
         #expect(try read(.registration, Array(usual(registration).utf8)) == [.registration(registration)])
     }
 
+    @Test func `profiles are written as usual, and read back`() throws {
+        try combinations(11) { (has: (Int) -> Bool) throws in
+            var profile = Profile()
+            if has(0) { profile.appVersion = "1.0/é" }
+            if has(1) { profile.deviceModel = "iPhone15,2" }
+            if has(2) { profile.deviceType = 1 }
+            if has(3) { profile.environment = .production }
+            if has(4) { profile.frequentPushes = has(5) }
+            if has(5) { profile.language = "" }
+            if has(6) { profile.osVersion = "17.2" }
+            if has(7) { profile.pushToken = "00ff" }
+            if has(8) { profile.tags = has(9) ? [:] : tagChanges }
+            if has(9) { profile.timezoneSeconds = .min }
+            if has(10) { profile.user = "Zoë" }
+            let group = RegistrationGroup(
+                sequence: 1, application: "A", acceptedAtMilliseconds: 2,
+                entries: [
+                    .init(sequence: 1, device: "d", change: .profile(profile)),
+                    .init(sequence: 2, device: "d", change: .startToken(startToken)),
+                ])
+            #expect(try quick(.registrations(group)) == usual(group))
+            #expect(try read(.registrations, Array(usual(group).utf8)) == [.registrations(group)])
+        }
+    }
+
+    @Test(
+        arguments: [
+            .string(""), .string("Ä/b"), .integer(.min), .boolean(false), .list([]), .list(["a", "b"]),
+            .number(0.1), .number(-123.456), .number(0.001), .number(1.7e-5), .number(1e300), .number(2),
+            .string("\""), .list(["\n"]),
+        ] as [TagValue])
+    func `tags of every kind are written as usual, or left to the usual coders`(value: TagValue) throws {
+        let changes: [TagChange] = [.set(value), .increment(value), .remove]
+        for change in changes {
+            let registration = registration(
+                .tags(["Aa": change, "B b": .remove, "ab": .remove, "b": change]))
+            let frames = try coder.frames(parcel([.registration(registration)]))
+            #expect(try String(decoding: frames[1], as: UTF8.self) == usual(registration))
+            if case .number(2) = value { continue }
+            #expect(try coder.parcel(frames).messages == [.registration(registration)])
+        }
+    }
+
+    @Test(arguments: ["-.5", "00.5", "--0.5", "0.5.1", "5.", "1.0", "0.5e1", "0,5", "."])
+    func `what is no plain fraction is none`(text: String) {
+        var reader = CanonicalReader(Array(text.utf8))
+        #expect(reader.fraction() == nil || !reader.isAtEnd)
+    }
+
+    @Test func `users and tags alone are written as usual, and read back`() throws {
+        for change in [.user("user 7"), .user(""), .tags(tagChanges), .tags([:])] as [Registration.Change] {
+            let registration = registration(change)
+            #expect(try quick(.registration(registration)) == usual(registration))
+            #expect(try read(.registration, Array(usual(registration).utf8)) == [.registration(registration)])
+        }
+    }
+
     @Test func `what the registry says is written as usual, and read back`() throws {
         let taken: [Taken] = [
             .command(message: .min), .batch(message: 7, pass: pass, index: 0),

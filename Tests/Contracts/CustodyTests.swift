@@ -33,6 +33,10 @@ import Testing
                 .registration(registration(.unregister)), .segmenter,
                 .taken(.registration(sequence: 8, by: .segmenter))
             ),
+            (
+                .registrations(group), .tokenRegistry,
+                .taken(.registration(sequence: 8, by: .tokenRegistry))
+            ),
             (.command(start), .segmenter, .taken(.command(message: 7))),
             (.command(start), .segmenter, .busy(Busy(message: 7))),
             (batch, .tokenRegistry, .taken(.batch(message: 7, pass: pass, index: 1))),
@@ -67,6 +71,18 @@ import Testing
         ] as [(Message, ServiceName)])
     func `what is sent once is not kept`(message: Message, receiver: ServiceName) {
         #expect(message.keptKeys(receiver: receiver).isEmpty)
+    }
+
+    @Test func `a group counts as many registrations, and gives each receiver its own`() {
+        #expect(Message.registrations(group).window?.count == 2)
+        #expect(Message.registrations(group).account == "AAAAA-00001")
+        #expect(group.restricted(to: .segmenter)?.entries.map(\.sequence) == [8])
+        #expect(group.restricted(to: .tokenRegistry) == group)
+        #expect(group.restricted(to: .rateLimiter) == nil)
+        #expect(group.registrations.map(\.sequence) == [8, 9])
+        var empty = group
+        empty.entries = []
+        #expect(!Message.registrations(empty).isPlausible)
     }
 
     @Test func `answered pieces are left out, and a message without pieces is none`() throws {

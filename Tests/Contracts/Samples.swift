@@ -9,6 +9,7 @@ let samples: [(name: String, messages: [Message])] = [
     ("registration-unregister", [.registration(registration(.unregister))]),
     ("registration-start-token", [.registration(registration(.startToken(startToken)))]),
     ("registration-activity-token", [.registration(registration(.activityToken(activityToken)))]),
+    ("registrations", [.registrations(group)]),
     ("command-start", [.command(start)]),
     ("command-update", [.command(update(.activity)), .command(update(.token("00ff")))]),
     ("command-cancel", [.command(cancel)]),
@@ -68,6 +69,13 @@ let notification: Notification = {
     notification.fallback = Notification.Fallback(title: "Order", body: "On its way")
     return notification
 }()
+
+let group = RegistrationGroup(
+    sequence: 8, application: "AAAAA-00001", acceptedAtMilliseconds: 1_700_000_000_050,
+    entries: [
+        .init(sequence: 8, device: "dev-1", change: .profile(profile)),
+        .init(sequence: 9, device: "dev-1", change: .startToken(startToken)),
+    ])
 
 let start = Command(
     sequence: 7, application: "AAAAA-00001", kind: .start, run: 7, activity: "order-1", order: order,

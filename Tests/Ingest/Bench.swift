@@ -23,6 +23,7 @@ final class Bench {
     var counts: [Count] = []
     var logs: [LogLine] = []
     var waiting: [Backlog.Held] = []
+    var imported: [(id: Int64, outcome: ImportOutcome)] = []
     /// The requests that wait for another service.
     var suspended: [Int64] = []
     private var nextCall: Int64 = 1
@@ -68,6 +69,7 @@ final class Bench {
             switch effect {
             case .perform(.reply(let reply)): replies.append(reply)
             case .perform(.waiting(let held)): waiting.append(held)
+            case .perform(.imported(let id, let outcome)): imported.append((id, outcome))
             case .perform(.suspended(let id, _)): suspended.append(id)
             case .send(let message, let route): messages.append((message, route))
             case .count(let count): counts.append(count)
@@ -159,6 +161,8 @@ final class Bench {
         case .command(let command): try hear(.taken(.command(message: command.sequence)))
         case .registration(let registration):
             try hear(.taken(.registration(sequence: registration.sequence, by: service)), from: service)
+        case .registrations(let group):
+            try hear(.taken(.registration(sequence: group.sequence, by: service)), from: service)
         default: Issue.record("sent a \(message.type.rawValue)")
         }
     }
@@ -271,5 +275,8 @@ extension [Message] {
     }
     var registrations: [Registration] {
         compactMap { if case .registration(let registration) = $0 { registration } else { nil } }
+    }
+    var groups: [RegistrationGroup] {
+        compactMap { if case .registrations(let group) = $0 { group } else { nil } }
     }
 }

@@ -9,7 +9,7 @@ import Web
 @testable import ingest
 
 /// The adapter with its core and journal in one loop, as the process has them, but for the bus.
-private final class Door: Pollable {
+final class AdapterDoor: Pollable {
     var adapter: IngestAdapter
     let bench: Bench
     /// The store fails while this is true.
@@ -52,6 +52,9 @@ private final class Door: Pollable {
                 adapter.perform(waits, nowMilliseconds: nowMilliseconds)
                 if !waits.isEmpty { aheadMilliseconds = aheadWhenSuspended }
                 adapter.perform(replies.map(IngestOutput.reply), nowMilliseconds: nowMilliseconds)
+                let imported = bench.imported.map { IngestOutput.imported(id: $0.id, $0.outcome) }
+                bench.imported = []
+                if !imported.isEmpty { adapter.perform(imported, nowMilliseconds: nowMilliseconds) }
             } catch {
                 Issue.record(error)
             }
@@ -60,10 +63,11 @@ private final class Door: Pollable {
 }
 
 @Suite struct IngestAdapterTests {
-    private func withDoor(_ body: (Door, (String, String) throws -> HTTPClientResponse) throws -> Void) throws
+    private func withDoor(_ body: (AdapterDoor, (String, String) throws -> HTTPClientResponse) throws -> Void)
+        throws
     {
         try withDirectory { directory in
-            let door = try Door(try Bench(), directory: directory)
+            let door = try AdapterDoor(try Bench(), directory: directory)
             let client = HTTPClient()
             let origin = "http://127.0.0.1:\(door.adapter.port ?? 0)"
             try body(door) { path, text in

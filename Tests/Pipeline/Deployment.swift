@@ -101,6 +101,31 @@ final class RunningPipeline {
         return process.terminationStatus
     }
 
+    /// Where its HTTP door is.
+    var doorURL: String { "http://127.0.0.1:\(ports[0])" }
+
+    /// Adds an application like the one that is there, and waits until the door knows it.
+    func addApplication(_ code: String) throws {
+        let file = directory.appending(path: "data/liveline.json")
+        var root = try #require(
+            try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
+        var applications = try #require(root["applications"] as? [[String: Any]])
+        var added = applications[0]
+        added["code"] = code
+        added["firebaseProject"] = nil
+        applications.append(added)
+        root["applications"] = applications
+        try JSONSerialization.data(withJSONObject: root).write(to: file)
+        kill(process.processIdentifier, SIGHUP)
+        let deadline = Date(timeIntervalSinceNow: 30)
+        while try call(
+            "GET", "\(doorURL)/v1/applications/\(code)/activities/none", ""
+        ).contains("no such application") {
+            try #require(Date() < deadline, "the configuration is not read again")
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+    }
+
     /// Calls the HTTP door, as a server.
     func door(_ path: String, _ body: String, authorization: String = "Bearer k-demo") throws -> String {
         try call("POST", "http://127.0.0.1:\(ports[0])\(path)", body, authorization: authorization)

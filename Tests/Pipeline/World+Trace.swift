@@ -40,6 +40,7 @@ extension Message {
             "retarget \(retarget.id.message):\(retarget.id.device)/\(retarget.attempt) to \(retarget.token.suffix(4))"
         case .registration(let registration):
             "registration \(registration.sequence) \(registration.device) \(registration.change.brief)"
+        case .registrations(let group): "registrations \(group.sequence) \(group.entries.count)"
         case .command(let command): "command \(command.brief)"
         case .batch(let batch):
             "batch \(batch.command.brief) \(batch.index)\(batch.last ? " last" : "") \(batch.recipients)"

@@ -24,6 +24,30 @@ import Testing
         #expect(try tags(&bench) == ["n": .integer(2)])
     }
 
+    @Test func `a group is answered as one, and changes something once`() throws {
+        var bench = try Bench()
+        var (first, second) = (Profile(), Profile())
+        first.tags = ["n": .increment(.integer(2)), "city": .set(.string("Rome"))]
+        first.user = "u"
+        second.tags = ["n": .increment(.integer(3))]
+        let group = RegistrationGroup(
+            sequence: 10, application: "A", acceptedAtMilliseconds: 0,
+            entries: [
+                .init(sequence: 10, device: "a", change: .profile(first)),
+                .init(sequence: 11, device: "b", change: .profile(first)),
+                .init(sequence: 12, device: "a", change: .profile(second)),
+            ])
+        for _ in 0..<2 {
+            let answers = try bench.tell(.registrations(group))
+            #expect(answers == [.taken(.registration(sequence: 10, by: .segmenter))])
+            #expect(try tags(&bench) == ["n": .integer(5), "city": .string("Rome")])
+            #expect(try tags(&bench, "b")?["n"] == .integer(2))
+        }
+        try bench.register("a", .tags(["city": .set(.string("Pisa"))]), sequence: 13)
+        _ = try bench.tell(.registrations(group))
+        #expect(try tags(&bench)?["city"] == .string("Pisa"))
+    }
+
     @Test func `an increment raises a number, and counts from 0 for what is none`() throws {
         var bench = try Bench()
         try bench.register("a", .tags(["n": .set(.integer(5)), "t": .set(.string("x"))]))

@@ -31,6 +31,28 @@ import Testing
         #expect(outbox.used(at: segmenter)[.commands] == 0)
     }
 
+    @Test mutating func `a group of registrations takes room for all of them, until its one answer`() {
+        func group(_ sequence: Int64) -> Message {
+            .registrations(
+                RegistrationGroup(
+                    sequence: sequence, application: "A", acceptedAtMilliseconds: 0,
+                    entries: (0..<400).map {
+                        .init(sequence: sequence + $0, device: "d", change: .unregister)
+                    }))
+        }
+        for sequence in [1, 1_001, 2_001] as [Int64] {
+            outbox.add(group(sequence), .service(.segmenter), receiver: .segmenter)
+        }
+        #expect(sent().count == 2)
+        #expect(outbox.used(at: segmenter)[.registrations] == 800)
+        outbox.answered([.registration(sequence: 1, by: .segmenter)])
+        #expect(outbox.used(at: segmenter)[.registrations] == 400)
+        #expect(sent() == [group(2_001)])
+        #expect(outbox.takeBack(from: segmenter, .newLife) == [])
+        #expect(outbox.used(at: segmenter)[.registrations] == 0)
+        #expect(sent() == [group(1_001), group(2_001)])
+    }
+
     @Test mutating func `what is kept already is not kept twice`() {
         for _ in 0..<2 { outbox.add(.command(command(1)), .service(.segmenter), receiver: .segmenter) }
         #expect(sent().count == 1)

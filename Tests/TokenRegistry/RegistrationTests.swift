@@ -30,6 +30,57 @@ import Testing
         #expect(device.environment == .sandbox)
     }
 
+    private func group(_ sequence: Int64, _ entries: [(String, Registration.Change)]) -> Message {
+        .registrations(
+            RegistrationGroup(
+                sequence: sequence, application: Harness.app, acceptedAtMilliseconds: 5,
+                entries: entries.enumerated().map {
+                    .init(sequence: sequence + Int64($0), device: $1.0, change: $1.1)
+                }))
+    }
+
+    @Test(arguments: Life.allCases)
+    func `in a group is taken like one that comes alone, and the group is answered as one`(life: Life) throws
+    {
+        let harness = try Harness(life)
+        var profile = Profile()
+        profile.pushToken = "aa"
+        let message = group(
+            100,
+            [
+                ("old", .profile(profile)), ("old", .startToken(StartToken(token: Token.startA))),
+                ("new", .profile(profile)), ("new", .startToken(StartToken(token: Token.startA))),
+            ])
+        for _ in 0..<2 { try harness.take(message) }
+        let answers = harness.messages.filter {
+            if case .taken(.registration(_, .tokenRegistry)) = $0 { true } else { false }
+        }
+        #expect(
+            answers == Array(repeating: .taken(.registration(sequence: 100, by: .tokenRegistry)), count: 2))
+        // The second of a group takes a token from the first of it.
+        #expect(try harness.ledger.device(Harness.app, hwid: "old")?.pushToken == nil)
+        #expect(try harness.ledger.device(Harness.app, hwid: "new")?.pushToken == "aa")
+        #expect(try harness.ledger.startPlaces(Harness.app, token: Token.startA).count == 1)
+        let start = try harness.start(["old", "new"])
+        #expect(harness.counts(start) == .of(delivered: 1, unreachable: 1))
+    }
+
+    @Test func `in a group that comes again late changes nothing newer`() throws {
+        let harness = try Harness()
+        var profile = Profile()
+        profile.osVersion = "17.2"
+        let message = group(100, [("dev-1", .profile(profile))])
+        try harness.take(message)
+        profile.osVersion = "18.0"
+        try harness.take(
+            .registration(
+                Registration(
+                    sequence: 101, application: Harness.app, device: "dev-1", change: .profile(profile),
+                    acceptedAtMilliseconds: 6)))
+        try harness.take(message)
+        #expect(try harness.ledger.device(Harness.app, hwid: "dev-1")?.osVersion == "18.0")
+    }
+
     @Test func `of a profile leaves what it does not name`() throws {
         let harness = try Harness()
         var profile = Profile()

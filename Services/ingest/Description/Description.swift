@@ -101,6 +101,7 @@ extension Operation {
         case .listDeliveries: .listDeliveries
         case .showActivity: .showActivity
         case .pause: .pause
+        case .importDevices: .importDevices
         case .resume: .resume
         case .health: .health
         case .readiness: .readiness

@@ -26,6 +26,7 @@ enum Operation: String, CaseIterable, Sendable {
     case showActivity = "showActivity"
     case pause = "pause"
     case resume = "resume"
+    case importDevices = "importDevices"
     case health = "health"
     case readiness = "readiness"
     case describe = "describe"
@@ -46,6 +47,7 @@ enum Operation: String, CaseIterable, Sendable {
         case .showActivity: HTTPRoute("GET", "/v1/applications/{app}/activities/{id}")
         case .pause: HTTPRoute("POST", "/v1/applications/{app}/pause")
         case .resume: HTTPRoute("POST", "/v1/applications/{app}/resume")
+        case .importDevices: HTTPRoute("POST", "/v1/applications/{app}/devices:import")
         case .health: HTTPRoute("GET", "/healthz")
         case .readiness: HTTPRoute("GET", "/readyz")
         case .describe: HTTPRoute("GET", "/openapi.json")

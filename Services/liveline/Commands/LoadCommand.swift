@@ -5,7 +5,7 @@ import Service
 struct LoadCommand: DoorCaller, ControlCaller {
     static let name = "load"
     static let summary = "pushes load through the whole pipeline and measures it"
-    static let usage = "orders|fan-out|latency [--own] [options]"
+    static let usage = "orders|fan-out|latency|import [--own] [options]"
 
     var door = Door.trial
     var control = SimulatorControl.trial
@@ -27,7 +27,8 @@ struct LoadCommand: DoorCaller, ControlCaller {
         [
             .flag("--own", "start everything for this run, in a temporary directory", \.isOwn),
             .number("--activities", "orders: how many (5000)", 1...1_000_000, \.parameters.activities),
-            .number("--devices", "fan-out: how many (20000)", 1...5_000_000, \.parameters.devices),
+            .number(
+                "--devices", "fan-out, import: how many (20000)", 1...5_000_000, \.parameters.devices),
             .number("--rate", "sends a second (orders 500, latency 50)", 1...1_000_000, \.parameters.rate),
             .number("--seconds", "orders: how long (60)", 1...86_400, \.parameters.seconds),
             .number("--sends", "latency: how many (1000)", 1...1_000_000, \.parameters.sends),
@@ -61,6 +62,7 @@ struct LoadCommand: DoorCaller, ControlCaller {
         orders    many activities with one phone each, updated one after the other at a fixed rate
         fan-out   one update to an activity on many phones
         latency   one update each to many activities, with nothing else to do
+        import    a bulk import of devices; ends with 1 unless every one has arrived at the end
 
         Sends go out by the clock and never wait for answers; what goes late is counted. Without --own it loads the
         deployment at --url with the phones of the simulator at --control. --drill kill-each sends 2,000 updates to
@@ -76,7 +78,7 @@ struct LoadCommand: DoorCaller, ControlCaller {
     }
 
     var faults: [String] {
-        var faults = hasScenario ? [] : ["orders, fan-out or latency: missing"]
+        var faults = hasScenario ? [] : ["orders, fan-out, latency or import: missing"]
         if let drill, drill != "kill-each" { faults.append("--drill \(drill): kill-each is expected") }
         if drill != nil, !isOwn { faults.append("--drill: only with --own") }
         if drill != nil, parameters.scenario != .orders { faults.append("--drill: only with orders") }
@@ -85,6 +87,7 @@ struct LoadCommand: DoorCaller, ControlCaller {
 
     func run(on console: Console) throws(CommandFailure) -> Verdict {
         let progress = Progress(console)
+        if parameters.scenario == .importing { return try runImport(console, progress) }
         let report = isOwn ? try runOwn(progress) : try runOther(progress)
         console.say(report.text)
         if let jsonFile {
@@ -113,17 +116,50 @@ struct LoadCommand: DoorCaller, ControlCaller {
         ).run()
     }
 
-    private func runOther(_ progress: Progress) throws(CommandFailure) -> LoadReport {
+    private func runImport(_ console: Console, _ progress: Progress) throws(CommandFailure) -> Verdict {
+        let report = isOwn ? try importOwn(progress) : try importOther(progress)
+        console.say(report.text)
+        if let jsonFile {
+            try TextFile.write(String(decoding: report.json, as: UTF8.self) + "\n", to: jsonFile)
+        }
+        return report.isComplete ? .good : .bad
+    }
+
+    private func importOwn(_ progress: Progress) throws(CommandFailure) -> ImportReport {
+        let own = try OwnDeployment(intervalSeconds: parameters.interval, sink: progress.graveLines)
+        defer { own.stop() }
+        let loop = own.loop()
+        try own.waitUntilReady(loop)
+        return try ImportRun(
+            devices: parameters.devices, door: own.door, configuration: own.running.deployment.configuration,
+            loop: loop, progress: progress, settleMilliseconds: parameters.settleSeconds * 1_000
+        ).run()
+    }
+
+    private func importOther(_ progress: Progress) throws(CommandFailure) -> ImportReport {
+        let interruption = Interruption()
+        let loop = CallLoop(with: [interruption.signals]) { interruption.failure }
+        return try ImportRun(
+            devices: parameters.devices, door: door, configuration: try otherConfiguration(), loop: loop,
+            progress: progress, settleMilliseconds: parameters.settleSeconds * 1_000
+        ).run()
+    }
+
+    private func otherConfiguration() throws(CommandFailure) -> Configuration {
         var options = Options()
         options.configurationPath = configurationFile
         options.runDirectory = runDirectory
+        return try ConfigurationFile.read(options).configuration
+    }
+
+    private func runOther(_ progress: Progress) throws(CommandFailure) -> LoadReport {
         let interruption = Interruption()
         let loop = CallLoop(connectionsMax: connections, with: [interruption.signals]) {
             interruption.failure
         }
         return try LoadRun(
             parameters, door: door, control: control, app: app,
-            configuration: try ConfigurationFile.read(options).configuration, loop: loop, progress: progress
+            configuration: try otherConfiguration(), loop: loop, progress: progress
         ).run()
     }
 }

@@ -38,9 +38,15 @@ final class CallLoop {
     /// Makes a call and runs the loop until it is answered.
     ///
     /// - Throws: `CommandFailure` if there is no answer.
-    func call(_ request: HTTPClientRequest) throws(CommandFailure) -> HTTPClientResponse {
+    func call(
+        _ request: HTTPClientRequest, body: HTTPClient.BodySource? = nil
+    ) throws(CommandFailure) -> HTTPClientResponse {
         var result: Result<HTTPClientResponse, HTTPClientError>?
-        client.send(request) { result = $0 }
+        if let body {
+            client.send(request, body: body, completion: { result = $0 })
+        } else {
+            client.send(request) { result = $0 }
+        }
         try run(forMilliseconds: request.timeoutMilliseconds + 5_000) { result != nil }
         switch result {
         case .success(let answer): return answer

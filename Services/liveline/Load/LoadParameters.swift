@@ -8,6 +8,8 @@ struct LoadParameters: Sendable, Equatable {
         case fanOut = "fan-out"
         /// Single updates with nothing else to do.
         case latency
+        /// A bulk import of devices.
+        case importing = "import"
     }
 
     var scenario = Scenario.orders
@@ -32,7 +34,7 @@ struct LoadParameters: Sendable, Equatable {
         switch scenario {
         case .orders where killsEach: OpenLoop(rate: rate ?? Self.drill.rate, count: Self.drill.updates)
         case .orders: OpenLoop(rate: rate ?? 500, count: (rate ?? 500) * seconds)
-        case .fanOut: OpenLoop(rate: 1, count: 1)
+        case .fanOut, .importing: OpenLoop(rate: 1, count: 1)
         case .latency: OpenLoop(rate: rate ?? 50, count: sends)
         }
     }
@@ -41,7 +43,7 @@ struct LoadParameters: Sendable, Equatable {
     var activityCount: Int {
         switch scenario {
         case .orders: killsEach ? Self.drill.activities : activities
-        case .fanOut: 1
+        case .fanOut, .importing: 1
         case .latency: Int(sends)
         }
     }

@@ -97,7 +97,7 @@ extension MessageType {
     /// Who sends such messages to a service, unless a line says otherwise.
     fileprivate func usualSender(to service: ServiceName) -> ServiceName {
         switch self {
-        case .registration, .command, .query: .ingest
+        case .registration, .registrations, .command, .query: .ingest
         case .batch: .segmenter
         case .targets, .retarget, .taken, .settled, .fact, .answer: .tokenRegistry
         case .pushes: .rateLimiter

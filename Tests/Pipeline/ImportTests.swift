@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2))) struct `A bulk import through the real executables` {
+    private static let devices = 6_000
+
+    /// A file of devices that all have one tag.
+    private func file(in pipeline: RunningPipeline) throws -> URL {
+        let lines = (0..<Self.devices).map { number in
+            let digits = String(number + 0x1_0000_0000, radix: 16) + "00000000"
+            let token = String(digits.suffix(16))
+            return #"{"hwid":"imported-\#(number)","push_token":"\#(token)","tags":{"imported":true},"#
+                + #""push_to_start_tokens":[{"token":"\#(token)5a","attributes_type":"Order"}]}"#
+        }
+        let file = pipeline.directory.appending(path: "devices.ndjson")
+        try Data(lines.joined(separator: "\n").utf8).write(to: file)
+        return file
+    }
+
+    /// Lets `liveline import` begin.
+    private func begin(_ pipeline: RunningPipeline) throws -> (process: Foundation.Process, output: Pipe) {
+        let process = Foundation.Process()
+        let output = Pipe()
+        process.executableURL = Program.folder.appending(path: "liveline")
+        process.arguments = [
+            "import", try file(in: pipeline).path, "--url", pipeline.doorURL, "--auth", "k-demo",
+        ]
+        process.standardOutput = output
+        try process.run()
+        return (process, output)
+    }
+
+    private func notify(_ pipeline: RunningPipeline, _ method: String, _ members: String) throws {
+        let answer = try pipeline.door(
+            "/json/1.3/\(method)",
+            """
+            {"request":{"application":"BBBBB-00002","auth":"k-demo","notifications":[{\
+            "live_activity_id":"ord-12",\(members)}]}}
+            """)
+        #expect(answer.contains("\"status_code\":200"), "\(answer)")
+    }
+
+    @Test func `delays no other application, and all of it arrives`() throws {
+        let pipeline = try RunningPipeline()
+        try pipeline.addApplication("BBBBB-00002")
+        _ = try pipeline.control(
+            "POST", "/phones",
+            """
+            {"hwid":"p1","application":"BBBBB-00002","bundleId":"com.example.orders","deviceToken":"d-demo",\
+            "attributesTypes":["Order"]}
+            """)
+        _ = try pipeline.control("/counters") { $0.contains(/"registrations":\{[^}]*"accepted":2\b/) }
+        let (importing, output) = try begin(pipeline)
+        try notify(
+            pipeline, "startLiveActivity",
+            #""content":"c","title":"t","live_activity":{"event":"start","content-state":{"n":1},"#
+                + #""attributes-type":"Order","attributes":{"pushwoosh":{"activityId":"ord-12"}}},"devices":["p1"]"#
+        )
+        _ = try pipeline.control("/phones/p1") { $0.contains("\"verdict\":\"started\"") }
+        try notify(
+            pipeline, "updateLiveActivity", #""live_activity":{"event":"update","content-state":{"n":2}}"#)
+        _ = try pipeline.control("/phones/p1") { $0.contains("\"verdict\":\"updated\"") }
+        #expect(importing.isRunning, "the import was over too soon to show anything")
+        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        importing.waitUntilExit()
+        #expect(importing.terminationStatus == 0)
+        #expect(said == "accepted 6,000, refused 0\n")
+        let deadline = Date(timeIntervalSinceNow: 60)
+        let filter =
+            #"{"request":{"application":"AAAAA-00001","auth":"k-demo","operator":"AND","#
+            + #""conditions":[["imported","EQ",true]]}}"#
+        while try !pipeline.door("/json/1.3/compileFilter", filter).contains("\"count\":6000") {
+            try #require(Date() < deadline, "not all of it arrives")
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        #expect(try pipeline.stop() == 0)
+    }
+}
