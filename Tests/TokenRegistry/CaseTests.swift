@@ -7,7 +7,7 @@ import Testing
 /// Situations met when running a push back end, by their names.
 @Suite struct `Situations of the registry` {
     @Test(arguments: Life.allCases)
-    func `reg-reregistered-later`(life: Life) throws {
+    func `reg-reregistered-later: a token registered after its death lives`(life: Life) throws {
         for (died, isKept) in [(Int64(5), true), (15, false)] {
             let harness = try Harness(life)
             let noon = harness.now.wallSeconds
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `reg-reregistered-later, by the app's whole seconds`() throws {
+    @Test func `reg-reregistered-later: by the app's whole seconds`() throws {
         for (died, isKept) in [(Int64(5), true), (15, false)] {
             let harness = try Harness()
             let run = harness.sequence + 1
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `reg-token-length`() throws {
+    @Test func `reg-token-length: every digit goes out`() throws {
         let harness = try Harness()
         for digits in [64, 160, 200, 512] {
             let token = String(repeating: "c", count: digits)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `reg-ended-activity-reregisters`(life: Life) throws {
+    func `reg-ended-activity-reregisters: the token of an ended run displaces no other`(life: Life) throws {
         let harness = try Harness(life)
         let first = try harness.joined(Token.a)
         try harness.end(first)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `reg-update-before-token`(life: Life) throws {
+    func `reg-update-before-token: the newest of them waits for the token`(life: Life) throws {
         let harness = try Harness(life)
         try harness.startToken(Token.startA)
         let run = try harness.start()
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `reg-update-before-token, and no token comes`(life: Life) throws {
+    func `reg-update-before-token: and no token comes`(life: Life) throws {
         let harness = try Harness(life)
         try harness.startToken(Token.startA)
         let run = try harness.start()
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `reg-update-before-token, with an end in the gap`(life: Life) throws {
+    func `reg-update-before-token: with an end in the gap`(life: Life) throws {
         let harness = try Harness(life)
         try harness.startToken(Token.startA)
         let run = try harness.start()
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `reg-rotation-while-queued`(life: Life) throws {
+    func `reg-rotation-while-queued: what waits goes to the new token`(life: Life) throws {
         let harness = try Harness(life)
         let run = try harness.joined(Token.a)
         try harness.update(run, "{\"n\":1}")
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `reg-rotation-while-queued, at the limiter already`(life: Life) throws {
+    func `reg-rotation-while-queued: at the limiter already`(life: Life) throws {
         let harness = try Harness(life)
         let run = try harness.joined(Token.a)
         try harness.update(run, "{\"n\":1}")
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `reg-400-is-not-410`(life: Life) throws {
+    func `reg-400-is-not-410: twenty in a row pause, and no token is lost`(life: Life) throws {
         let harness = try Harness(life)
         let devices = (0..<100).map { "dev-\($0)" }
         for (number, device) in devices.enumerated() {
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `reg-400-is-not-410, a lone one among successes`(life: Life) throws {
+    func `reg-400-is-not-410: a lone one among successes`(life: Life) throws {
         let harness = try Harness(life)
         let bad = try harness.joined(Token.a, "dev-1", activity: "x")
         let good = try harness.joined(Token.b, "dev-2", activity: "y")
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `reg-registration-repeated`(life: Life) throws {
+    func `reg-registration-repeated: one row, and an older one changes nothing`(life: Life) throws {
         let harness = try Harness(life)
         let run = harness.sequence + 1
         for _ in 0..<20 { try harness.activityToken(Token.a, run: run, registeredAt: 100) }
@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `seg-per-phone-token-choice`(life: Life) throws {
+    func `seg-per-phone-token-choice: each phone gets what its token allows`(life: Life) throws {
         let harness = try Harness(life)
         try harness.startToken(Token.startA, "p1")
         try harness.startToken(Token.startB, "p2")
@@ -212,7 +212,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `seg-killed-in-the-middle`(life: Life) throws {
+    func `seg-killed-in-the-middle: a second pass adds only what the first has not`(life: Life) throws {
         let harness = try Harness(life)
         let devices = (0..<1_000).map { "dev-\($0)" }
         for (number, device) in devices.enumerated() where life == .one || number % 10 == 0 {
@@ -238,7 +238,9 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `db-killed-between-send-and-mark`(life: Life) throws {
+    func `db-killed-between-send-and-mark: what goes again is the same push, or a newer one`(life: Life)
+        throws
+    {
         let harness = try Harness(life)
         try harness.startToken(Token.startA)
         harness.apns = { _ in nil }

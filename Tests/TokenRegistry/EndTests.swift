@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct `The end of an activity` {
     @Test(arguments: Life.allCases)
-    func `lim-update-after-end`(life: Life) throws {
+    func `lim-update-after-end: nothing follows an end, and a new start is a new run`(life: Life) throws {
         let harness = try Harness(life)
         let run = try harness.running()
         let end = try harness.end(run)

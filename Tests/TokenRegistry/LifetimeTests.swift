@@ -77,7 +77,7 @@ import Testing
         #expect(seen.last == 0)
     }
 
-    @Test func `lim-no-leak`() throws {
+    @Test func `lim-no-leak: nothing is left of activities that are over`() throws {
         let harness = try Harness()
         let rounds = 50
         for round in 0..<rounds {

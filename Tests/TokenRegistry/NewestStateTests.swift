@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct `The newest state of a participant` {
     @Test(arguments: Life.allCases)
-    func `lim-burst`(life: Life) throws {
+    func `lim-burst: the newest state waits in the ledger`(life: Life) throws {
         let harness = try Harness(life)
         let run = try harness.joined()
         var updates: [Int64] = []
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `lim-silent-tail`(life: Life) throws {
+    func `lim-silent-tail: the last state goes with no further call`(life: Life) throws {
         let harness = try Harness(life)
         let run = try harness.joined()
         try harness.update(run, "{\"n\":1}")
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `lim-late-older-update`(life: Life) throws {
+    func `lim-late-older-update: the older one is superseded, however late it comes`(life: Life) throws {
         for slotBetween in [false, true] {
             let harness = try Harness(life)
             let run = try harness.joined()
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `lim-neighbours-unaffected`(life: Life) throws {
+    func `lim-neighbours-unaffected: another activity of the device goes at once`(life: Life) throws {
         let harness = try Harness(life)
         let x = try harness.joined(Token.a, "dev-1", activity: "x")
         let y = try harness.joined(Token.b, "dev-1", activity: "y")
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
-    func `lim-failed-then-newer`(life: Life) throws {
+    func `lim-failed-then-newer: only the newer goes, and no slot is lost`(life: Life) throws {
         let harness = try Harness(life)
         let run = try harness.joined()
         harness.apns = { _ in .retry(503, "ServiceUnavailable", after: 5_000) }

@@ -58,7 +58,8 @@ extension Description {
     ])
 
     private static let tagValue = ValueSchema.anyOf([
-        bytes, .number(), .boolean(), .list(bytes, counts: 0...PushwooshTags.listCountMax),
+        bytes, .number(), .boolean(),
+        .list(.anyOf([bytes, .number()]), counts: 0...PushwooshTags.listCountMax),
     ])
     private static let bytes = ValueSchema {
         $0.member("type", "string")
