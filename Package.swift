@@ -125,6 +125,7 @@ if isFuzzed {
             name: "fuzz",
             dependencies: [
                 "ingest", "segmenter", "apns-gateway", "Contracts", "Crypto", "JSON", "Service", "Store",
+                "Web",
             ],
             path: "Tests/Fuzz", exclude: ["Found", "Seeds", "run"], swiftSettings: strict))
 }

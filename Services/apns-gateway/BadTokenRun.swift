@@ -20,7 +20,7 @@ struct BadTokenRun {
     }
 
     /// Whether one more push may be under way beside so many.
-    func allows(_ flights: Int, _ limits: ConnectionLimits) -> Bool {
-        length == 0 || flights < max(1, limits.badTokensMax - length)
+    func allows(_ flights: @autoclosure () -> Int, _ limits: ConnectionLimits) -> Bool {
+        length == 0 || flights() < max(1, limits.badTokensMax - length)
     }
 }

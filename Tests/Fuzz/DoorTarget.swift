@@ -4,13 +4,14 @@ import Foundation
 import JSON
 import Service
 import Store
+import Web
 
 @testable import apns_gateway
 @testable import ingest
 
 /// The doors, from the body of a request to what APNs would get.
 ///
-/// An input is up to four requests with the byte 0x1E between them, each a line with method and path, header lines, an
+/// An input is up to four requests with the byte 0x1E between them, each a line with method and target, header lines, an
 /// empty line and the body. Whatever they say: each is answered once, or waits for one other service; no answer is a 5xx
 /// or anything but JSON; what is refused leaves no trace; and what is accepted can be sent, and be made into an APNs body
 /// of the size that the door worked out.
@@ -28,8 +29,8 @@ struct DoorTarget: FuzzTarget {
         try journal.begin()
         _ = try DoorTarget.step(.started, &core, journal)
         for request in DoorTarget.earlier {
-            _ = try DoorTarget.step(
-                .external(.request(HTTPCall(fuzzed: Array(request.utf8)))), &core, journal)
+            guard let call = HTTPCall(fuzzed: Array(request.utf8)) else { continue }
+            _ = try DoorTarget.step(.external(.request(call)), &core, journal)
         }
         try journal.commit()
         self.core = core
@@ -45,7 +46,7 @@ struct DoorTarget: FuzzTarget {
         return configuration
     }
 
-    /// What each input finds: a device, a filter, an activity that runs with a token, and one known by its token alone.
+    /// What each input finds: a device, a filter, and an activity that runs with a token.
     private static let earlier = [
         #"registerDevice\#n\#n{"request":{"application":"AAAAA-00001","hwid":"dev-1","device_type":1}}"#,
         #"createFilter\#n\#n{"request":{"application":"AAAAA-00001","auth":"k-test","name":"vip","#
@@ -61,7 +62,8 @@ struct DoorTarget: FuzzTarget {
         var core = core
         try journal.begin()
         for request in input.split(separator: 0x1E).prefix(DoorTarget.requestsMax) {
-            try serve(HTTPCall(fuzzed: Array(request)), &core)
+            guard let call = HTTPCall(fuzzed: Array(request)) else { continue }
+            try serve(call, &core)
         }
         try drain(&core)
         try journal.rollback()
@@ -179,29 +181,27 @@ struct DoorTarget: FuzzTarget {
 }
 
 extension HTTPCall {
-    /// Reads a request as inputs have it; whatever stands there, it is one.
-    fileprivate init(fuzzed request: [UInt8]) {
-        var lines: [String] = []
+    /// Reads a request as inputs have it; nil where the server would not hand it on.
+    fileprivate init?(fuzzed request: [UInt8]) {
+        var lines: [Substring] = []
         var rest = request[...]
         while !rest.isEmpty {
             let line = rest.prefix { $0 != UInt8(ascii: "\n") }
             rest = rest[line.endIndex...].dropFirst()
             guard !line.isEmpty else { break }
-            lines.append(String(decoding: line, as: UTF8.self))
+            lines.append(String(decoding: line, as: UTF8.self)[...])
         }
-        let words = (lines.first ?? "").split(separator: " ", maxSplits: 1)
-        let target = (words.count > 1 ? words[1] : "").split(separator: "?", maxSplits: 1)
-        self.init(
-            id: 7, method: words.first.map(String.init) ?? "GET",
-            path: (target.first ?? "").split(separator: "/").map(String.init),
-            query: target.dropFirst().flatMap { $0.split(separator: "&") }.map { HTTPCall.field($0, "=") },
-            headers: lines.dropFirst().map { HTTPCall.field($0[...], ":") }, body: Array(rest))
-    }
-
-    private static func field(_ text: Substring, _ separator: Character) -> Field {
-        let pair = text.split(separator: separator, maxSplits: 1)
-        return Field(
-            name: pair.first.map(String.init) ?? "",
-            value: pair.count > 1 ? pair[1].trimmingCharacters(in: .whitespaces) : "")
+        let words = (lines.first ?? "").split(separator: " ", maxSplits: 1).map(String.init)
+        let headers = lines.dropFirst().map { line in
+            let pair = line.split(separator: ":", maxSplits: 1)
+            return HTTPField(
+                name: pair.first.map(String.init) ?? "",
+                value: pair.count > 1 ? pair[1].trimmingCharacters(in: .whitespaces) : "")
+        }
+        guard words.count == 2,
+            let request = HTTPRequest(
+                method: words[0], target: words[1], headers: HTTPHeaders(headers), body: Array(rest))
+        else { return nil }
+        self.init(id: 7, request)
     }
 }

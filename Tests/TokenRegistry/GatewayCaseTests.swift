@@ -67,4 +67,20 @@ import Testing
         }.joined().map(\.apnsID)
         #expect(Set(found) == Set(ids))
     }
+
+    @Test func `jwt-expired-answer: while it goes on sending stops, and no device token is touched`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        harness.apns = { _ in .retry(403, "ExpiredProviderToken", after: 1_000) }
+        let message = try harness.update(run, "{\"n\":1}")
+        try harness.advance(seconds: 240)
+        let gaps = zip(harness.sent.dropFirst(), harness.sent).map { ($0.at - $1.at) / 1_000 }
+        #expect(gaps == [1, 30, 60, 120])
+        #expect(harness.logs.filter { $0 == "paused" }.count == 1)
+        #expect(try harness.rowCount("delivery") == 1)
+        harness.apns = { _ in .ok }
+        try harness.advance(seconds: 250)
+        #expect(harness.counts(message) == .of(delivered: 1))
+        #expect(Set(harness.sent.map(\.target.token)) == [Token.a])
+    }
 }
