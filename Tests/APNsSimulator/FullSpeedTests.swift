@@ -7,7 +7,7 @@ import Testing
 /// Somebody else's client that sends as fast as it can.
 @Suite(.timeLimit(.minutes(1))) struct FullSpeedTests {
     private static let tool = "/usr/bin/h2load"
-    private static let pushes = 20_000
+    private static let pushes = 10_000
 
     @Test(
         .enabled(

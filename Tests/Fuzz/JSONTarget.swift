@@ -1,35 +1,47 @@
 import Foundation
 import JSON
+import Store
 
-/// The JSON cutter against Foundation's parser, which knows nothing of it, and against itself.
+/// The JSON cutter against SQLite's validator and Foundation's parser, which know nothing of it, and against itself.
 ///
-/// Foundation takes more than the cutter (repeated members, more levels, other encodings), and refuses numbers that it
+/// SQLite goes by the grammar alone: it takes what is no UTF-8, half of a surrogate pair, repeated members and more levels.
+/// Foundation takes commas before closing brackets too, so that only its refusals say something; it refuses numbers that it
 /// cannot hold.
 struct JSONTarget: FuzzTarget {
+    /// What is refused although it follows the grammar.
+    private static let beyondGrammar: [JSONError.Kind] = [
+        .invalidUTF8, .loneSurrogate, .repeatedMember, .tooDeep, .byteOrderMark,
+    ]
+    private let database: Database
+
+    init() throws { database = try Database(.memory) }
+
     func feed(_ input: [UInt8]) throws {
-        let reference = try? JSONSerialization.jsonObject(with: Data(input), options: .fragmentsAllowed)
         do {
             let document = try JSONDocument(input)
             hold(document.bytes == input, "the document has other bytes")
             let values = JSONTarget.check(document)
+            JSONTarget.checkCuts(values)
+            hold(try followsGrammar(input), "SQLite refuses what was taken")
+            let reference = try? JSONSerialization.jsonObject(
+                with: Data(input), options: .fragmentsAllowed)
             hold(
                 reference != nil || values.contains(where: JSONTarget.isBeyondDouble),
                 "Foundation refuses what was taken")
-            JSONTarget.checkCuts(values)
-        } catch {
+        } catch let error as JSONError {
             hold((0...input.count).contains(error.byteOffset), "\(error) is beyond \(input.count) bytes")
             hold(!error.description.isEmpty, "no description")
-            let mayDiffer: [JSONError.Kind] = [.repeatedMember, .tooDeep, .byteOrderMark]
-            hold(
-                reference == nil || mayDiffer.contains(error.kind) || JSONTarget.isOtherEncoding(input),
-                "Foundation takes what was refused: \(error)")
             JSONTarget.checkPrefix(input, error)
+            // SQLite reads up to the first zero byte.
+            guard !JSONTarget.beyondGrammar.contains(error.kind), !input.contains(0) else { return }
+            hold(try !followsGrammar(input), "SQLite takes what was refused: \(error)")
         }
     }
 
-    /// Whether Foundation may have taken the text for UTF-16 or UTF-32.
-    private static func isOtherEncoding(_ input: [UInt8]) -> Bool {
-        input.prefix(4).contains { $0 == 0 || $0 >= 0xFE }
+    private func followsGrammar(_ input: [UInt8]) throws -> Bool {
+        try database.first("SELECT json_valid(?)", .text(String(decoding: input, as: UTF8.self))) {
+            $0.int(0) == 1
+        } ?? false
     }
 
     private static func isBeyondDouble(_ value: JSONValue) -> Bool {
