@@ -34,6 +34,8 @@ struct JSONTarget: FuzzTarget {
             JSONTarget.checkPrefix(input, error)
             // SQLite reads up to the first zero byte.
             guard !JSONTarget.beyondGrammar.contains(error.kind), !input.contains(0) else { return }
+            // SQLite 3.40 takes an array or object for a name where a string stands last in it.
+            if error.kind == .expectedName, input[error.byteOffset] | 0x20 == UInt8(ascii: "{") { return }
             hold(try !followsGrammar(input), "SQLite takes what was refused: \(error)")
         }
     }
