@@ -23,9 +23,17 @@ func shared(_ name: String, _ needs: Target.Dependency..., unsafe: Bool = false)
         swiftSettings: unsafe ? strict + [.strictMemorySafety()] : strict)
 }
 
+/// Whether the fuzz harness is built: it needs every module instrumented, and services as libraries, since the package
+/// manager links no executable into another.
+let isFuzzed = Context.environment["LIVELINE_FUZZ"] != nil
+
 func service(_ name: String, _ needs: Target.Dependency...) -> Target {
-    .executableTarget(
-        name: name, dependencies: needs, path: "Services/\(name)", swiftSettings: strict)
+    let path = "Services/\(name)"
+    guard isFuzzed else {
+        return .executableTarget(name: name, dependencies: needs, path: path, swiftSettings: strict)
+    }
+    return .target(
+        name: name, dependencies: needs, path: path, exclude: ["main.swift"], swiftSettings: strict)
 }
 
 func tests(
@@ -110,3 +118,14 @@ let package = Package(
         tests("Tidy"),
     ]
 )
+
+if isFuzzed {
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz",
+            dependencies: [
+                "ingest", "segmenter", "apns-gateway", "Contracts", "Crypto", "JSON", "Service", "Store",
+                "Web",
+            ],
+            path: "Tests/Fuzz", exclude: ["Found", "Seeds", "run"], swiftSettings: strict))
+}

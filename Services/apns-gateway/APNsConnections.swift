@@ -38,6 +38,7 @@ final class APNsConnections: Adapter {
             tokens: ProviderTokens(
                 directory: context.configuration.dataDirectory, ring: ring, nowSeconds: nowSeconds,
                 logger: context.logger, made: meters.tokensMade))
+        tools.proxy = Self.proxy(context.configuration)
         self.resolver = resolver
         isAlone = context.isAlone
         endpoints = try Self.endpoints(context)
@@ -102,6 +103,7 @@ final class APNsConnections: Adapter {
         let tls = try Self.tls(context.configuration)
         endpoints = try Self.endpoints(context)
         tools.tls = tls
+        tools.proxy = Self.proxy(context.configuration)
         tools.tokens.replace(ring: ring)
         // Apple asks for new connections after a key was revoked and after the team got a new app.
         for lane in lanes {
@@ -114,7 +116,7 @@ final class APNsConnections: Adapter {
     func drain() {
         guard !isAlone else { return }
         isDraining = true
-        for lane in lanes { lane.drain() }
+        for lane in lanes { lane.drain(at: now) }
     }
 
     private func lane(_ key: LaneKey) -> Lane? {
@@ -125,7 +127,7 @@ final class APNsConnections: Adapter {
         }
         guard let endpoint = endpoints[key.environment] else { return nil }
         let lane = Lane(key, endpoint: endpoint, tools: tools, held: held)
-        if isDraining { lane.drain() }
+        if isDraining { lane.drain(at: now) }
         lanes.append(lane)
         lastLane = lane
         return lane
@@ -135,7 +137,7 @@ final class APNsConnections: Adapter {
         nextLookUp += 1
         lookUps[nextLookUp] = lane
         resolver.resolve(
-            token: nextLookUp, host: lane.endpoint.host, nowMilliseconds: now,
+            token: nextLookUp, host: tools.proxy?.host ?? lane.endpoint.host, nowMilliseconds: now,
             timeoutMilliseconds: tools.limits.resolveTimeoutMilliseconds)
     }
 
@@ -166,6 +168,10 @@ final class APNsConnections: Adapter {
         } catch {
             throw ServiceFailure(.configuration, "authorities-not-loaded", error.description)
         }
+    }
+
+    private static func proxy(_ configuration: Configuration) -> ProxyAddress? {
+        configuration.apns.proxy.flatMap { ProxyAddress($0) }
     }
 
     private static func endpoints(

@@ -30,6 +30,11 @@ struct ConnectionLimits: Equatable, Sendable {
     var crowdedMilliseconds: Int64 = 1_000
     /// How long a connection is left alone after it refused a stream, in milliseconds; 100 ms.
     var refusedMilliseconds: Int64 = 100
+    /// How long answers are waited for once the process is to stop, in milliseconds; 4 s, so that what has none is
+    /// told before it stops after 5 s.
+    var drainMilliseconds: Int64 = 4_000
+    /// How many `BadDeviceToken` in a row show a wrong configuration; 20, as the registry has it.
+    var badTokensMax = 20
     /// How long to wait before a provider token that cannot be had is asked for again, in milliseconds; 5 s.
     var noTokenMilliseconds: Int64 = 5_000
     /// How long to wait for another process to be done with a token's file, in milliseconds; 50 ms.

@@ -21,8 +21,10 @@ final class Lane {
     private var connectsMade = 0
     private var policy: ConnectPolicy
     private var tokenNotBefore = Int64.min
-    private var isDraining = false
+    /// When what is under way is given up, once nothing more is taken.
+    private var drainBy: Int64?
     private var held: [Pause] = []
+    private var run = BadTokenRun()
 
     init(_ key: LaneKey, endpoint: Endpoint, tools: LaneTools, held: [Pause]) {
         self.key = key
@@ -41,7 +43,7 @@ final class Lane {
 
     /// Takes a request in.
     func add(_ request: APNsRequest) {
-        if isDraining { return tools.tell(.unsent(request.id, .late)) }
+        if drainBy != nil { return tools.tell(.unsent(request.id, .late)) }
         queue.append(request)
     }
 
@@ -52,9 +54,9 @@ final class Lane {
         for request in queue.remove(where: { isHeld($0) }) { tools.tell(.unsent(request.id, .paused)) }
     }
 
-    /// Gives back all that waits, and takes nothing more.
-    func drain() {
-        isDraining = true
+    /// Gives back all that waits, takes nothing more, and gives what is under way a last while.
+    func drain(at now: Int64) {
+        drainBy = now + limits.drainMilliseconds
         for request in queue.remove(where: { _ in true }) { tools.tell(.unsent(request.id, .late)) }
     }
 
@@ -78,7 +80,17 @@ final class Lane {
             connection.http.process(nowMilliseconds: now)
             takeEvents(of: connection, at: now)
         }
+        giveUp(at: now)
         advance(at: now)
+    }
+
+    /// Closes all connections when the process cannot wait for answers any longer; what is on them is told as unanswered.
+    private func giveUp(at now: Int64) {
+        guard let drainBy, now >= drainBy else { return }
+        for connection in connections where connection.flightCount > 0 {
+            connection.http.close()
+            takeEvents(of: connection, at: now)
+        }
     }
 
     /// Sends what can be sent and opens what has to be opened.
@@ -95,6 +107,7 @@ final class Lane {
         for connection in connections {
             next = min(next, connection.nextDeadlineMilliseconds(hasWaiting: !queue.isEmpty, at: now) ?? .max)
         }
+        if let drainBy, flightCount > 0 { next = min(next, drainBy) }
         guard !queue.isEmpty else { return next == .max ? nil : next }
         next = min(next, queue.earliestSendBefore)
         if tokenNotBefore > now { next = min(next, tokenNotBefore) }
@@ -116,7 +129,7 @@ final class Lane {
     }
 
     private func fill(_ connection: LaneConnection, _ token: String, at now: Int64) {
-        while connection.room(at: now) > 0, let waiting = queue.popFirst() {
+        while connection.room(at: now) > 0, run.allows(flightCount, limits), let waiting = queue.popFirst() {
             let request = waiting.request
             guard request.sendBeforeMilliseconds > now else {
                 tools.tell(.unsent(request.id, .late))
@@ -157,7 +170,7 @@ final class Lane {
             !queue.isEmpty && !usable.isEmpty && usable.count < limits.connectionsMax
             && usable.allSatisfy { $0.isAtItsBest && $0.http.availableStreams == 0 }
         let isCrowded = policy.isCrowded(isFull, at: now)
-        guard !queue.isEmpty, !isDraining, !isResolving, now >= policy.notBefore else { return false }
+        guard !queue.isEmpty, drainBy == nil, !isResolving, now >= policy.notBefore else { return false }
         return usable.isEmpty || isCrowded
     }
 
@@ -182,6 +195,7 @@ final class Lane {
         var options = HTTP2ConnectionOptions()
         options.connectTimeoutMilliseconds = limits.connectTimeoutMilliseconds
         options.pingTimeoutMilliseconds = limits.pingTimeoutMilliseconds
+        options.proxy = tools.proxy.map { HTTP2Proxy(port: $0.port, authorization: $0.authorization) }
         // The next address each time: one that does not answer must not be the only one tried.
         let address = addresses[connectsMade % addresses.count]
         connectsMade += 1
@@ -197,7 +211,11 @@ final class Lane {
         policy.failed(at: now)
         tools.logger.warning(
             "apns-not-reached",
-            ["lane": "\(key)", "host": endpoint.authority, "problem": problem, "times": policy.failures])
+            [
+                "lane": "\(key)", "host": endpoint.authority,
+                "by": tools.proxy.map { "\($0.host):\($0.port)" } ?? "", "problem": problem,
+                "times": policy.failures,
+            ])
     }
 
     // MARK: Events
@@ -232,6 +250,7 @@ final class Lane {
     ) {
         let answer = APNsAnswer(response)
         let ruling = Ruling.of(status: answer.status, reason: answer.reason)
+        run.note(answer)
         connection.answered(showsValidToken: answer.showsValidToken, at: now)
         if answer.showsValidToken { policy.answered(isDelivery: answer.status == 200) }
         judge(connection, ruling.connection, at: now)
@@ -264,7 +283,7 @@ final class Lane {
     private func putBack(_ waiting: WaitingRequest, at now: Int64) {
         let request = waiting.request
         if isHeld(request) { return tools.tell(.unsent(request.id, .paused)) }
-        if isDraining || request.sendBeforeMilliseconds <= now {
+        if drainBy != nil || request.sendBeforeMilliseconds <= now {
             return tools.tell(.unsent(request.id, .late))
         }
         queue.putBack(waiting)

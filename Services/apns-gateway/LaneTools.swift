@@ -1,10 +1,13 @@
 import HTTP2
+import Service
 import Telemetry
 
 /// What the lanes share.
 final class LaneTools {
     let limits: ConnectionLimits
     var tls: HTTP2ClientTLS
+    /// Through which every connection goes; nil for straight ones.
+    var proxy: ProxyAddress?
     let logger: Logger
     let meters: GatewayMeters
     let tokens: ProviderTokens

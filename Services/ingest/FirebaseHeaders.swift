@@ -85,10 +85,11 @@ struct FirebaseHeaders: Equatable {
         guard (1...FirebaseHeaders.collapseIDBytesMax).contains(text.utf8.count) else {
             return "must have 1 to \(FirebaseHeaders.collapseIDBytesMax) bytes"
         }
-        // What HTTP/2 forbids in a field value would end the connection for all (RFC 9113, section 8.2.1).
-        guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }), text.utf8.first != 0x20,
+        // A field value that HTTP/2 forbids would end the connection for all (RFC 9113, section 8.2.1), and no document
+        // says what APNs makes of one that is not ASCII.
+        guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }), text.utf8.first != 0x20,
             text.utf8.last != 0x20
-        else { return "must not hold control characters or begin or end with a space" }
+        else { return "must be visible ASCII, without a space at its beginning or end" }
         collapseID = text
         return nil
     }

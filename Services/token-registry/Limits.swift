@@ -20,6 +20,8 @@ struct Limits: Sendable, Equatable {
     var trialFirstMilliseconds: Int64 = 30_000
     /// The longest of those times, in milliseconds.
     var trialLongestMilliseconds: Int64 = 900_000
+    /// How long after a reload what a fault holds back is tried, in milliseconds: the gateways read theirs meanwhile.
+    var trialAfterReloadMilliseconds: Int64 = 1_000
     /// How long before its slot a row is handed over, in milliseconds.
     var leadMilliseconds: Int64 = 250
     /// How long a repeat has the bytes of the first attempt, in milliseconds.

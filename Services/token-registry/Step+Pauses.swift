@@ -74,13 +74,13 @@ extension Step {
         try save(gate)
     }
 
-    /// After a reload, whatever a fault holds back is tried at once.
+    /// After a reload, whatever a fault holds back is tried as soon as the gateways have reloaded too.
     func tryPausedAtOnce() throws(StoreError) {
         guard memory.isReloaded else { return }
         memory.isReloaded = false
         for pause in memory.gates.keys.sorted() {
             guard let gate = memory.gates[pause], gate.fault != nil else { continue }
-            gate.trialAt = now.wall
+            gate.trialAt = now.wall + limits.trialAfterReloadMilliseconds
             gate.trialDelay = limits.trialFirstMilliseconds
             try save(gate)
         }

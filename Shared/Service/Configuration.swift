@@ -46,6 +46,8 @@ public struct Configuration: Sendable, Equatable {
         public var sandbox = "https://api.sandbox.push.apple.com"
         /// A PEM file of certificates to trust instead of the system's; for a simulator.
         public var caFile: String?
+        /// The URL of a proxy that opens tunnels to APNs, as `ProxyAddress` reads it; may hold a password.
+        public var proxy: String?
 
         /// The defaults.
         public init() {}

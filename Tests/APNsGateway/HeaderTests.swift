@@ -15,7 +15,7 @@ import Testing
         return template.headers(of: request)
     }
 
-    @Test mutating func `a Live Activity push has these fields, each once and in lower case`() throws {
+    @Test mutating func `gw-caller-headers: a push has these fields, each once and in lower case`() throws {
         var notification = bench.update
         notification.expirationSeconds = 1_800_003_600
         let fields = try headers(bench.push(collapseID: "c-1", priority: 5), notification).pairs
@@ -44,7 +44,9 @@ import Testing
         #expect(try headers(bench.push(), notification)["apns-expiration"] == "0")
     }
 
-    @Test mutating func `the caller's collapse id serves where the push has none of its own`() throws {
+    @Test mutating func `gw-collapse-id-length: the caller's serves where the push has none of its own`()
+        throws
+    {
         var notification = bench.update
         notification.collapseID = "caller"
         #expect(try headers(bench.push(1), notification)["apns-collapse-id"] == "caller")

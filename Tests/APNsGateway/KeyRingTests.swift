@@ -6,7 +6,7 @@ import Testing
 @testable import apns_gateway
 
 @Suite struct KeyRingTests {
-    @Test func `every file that is refused is named with its own reason`() throws {
+    @Test func `key-wrong-kind: every file that is refused is named with its own reason`() throws {
         let directory = try TemporaryDirectory()
         let keys = [
             ("empty.p8", "", "is empty"),
@@ -35,9 +35,10 @@ import Testing
 
     @Test(arguments: [
         ("TEAM12345", "KEY1234567"), ("", "KEY1234567"), ("TEAM123456", "KEY123456\n"),
+        ("TEAM123456", "ABCDE1234"),
         ("TEAM 12345", "KEY1234567"), ("TEAM123456", "KEY12345678"),
     ])
-    func `a name of another form is refused`(teamID: String, keyID: String) throws {
+    func `jwt-config-swapped: a name of another form is refused`(teamID: String, keyID: String) throws {
         let directory = try TemporaryDirectory()
         let file = try directory.write("key.p8", ProviderKey.generate().privatePEM())
         let key = Configuration.Key(teamID: teamID, keyID: keyID, file: file)

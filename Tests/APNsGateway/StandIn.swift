@@ -50,12 +50,21 @@ final class Lines: Sendable {
 /// A look-up that a test can change while it runs on another thread.
 final class Names: Sendable {
     private let outcome: Mutex<Resolver.Outcome>
+    private let names = Mutex<[String]>([])
+
+    /// The names that were looked up.
+    var asked: [String] { names.withLock { $0 } }
 
     init(_ addresses: [String]) { outcome = Mutex(.addresses(addresses)) }
 
     func set(_ new: Resolver.Outcome) { outcome.withLock { $0 = new } }
 
-    func resolver() -> Resolver { Resolver { [self] _ in outcome.withLock { $0 } } }
+    func resolver() -> Resolver {
+        Resolver { [self] name in
+            names.withLock { $0.append(name) }
+            return outcome.withLock { $0 }
+        }
+    }
 }
 
 /// A gateway's core and connections, a registry that hands over again, and stand-ins for APNs on loopback, in one loop
@@ -85,7 +94,7 @@ final class Rig {
 
     init(
         streamLimit: Int = 1_000, servers count: Int = 1, limits: ConnectionLimits = ConnectionLimits(),
-        instance: Int = 1, sharing other: Rig? = nil, isAlone: Bool = false
+        instance: Int = 1, sharing other: Rig? = nil, isAlone: Bool = false, proxy: String? = nil
     ) throws {
         let directory = try #require(directory)
         let certificate = try SelfSignedCertificate.make(hosts: ["localhost"])
@@ -104,6 +113,7 @@ final class Rig {
         var configuration = Bench.configuration()
         configuration.apns.production = "https://localhost:\(first.port)"
         configuration.apns.caFile = try directory.write("ca.pem", certificate.certificatePEM)
+        configuration.apns.proxy = proxy
         let key =
             try other.map { $0.context.configuration.applications[0].keys[0].file }
             ?? directory.write("key.p8", ProviderKey.generate().privatePEM())
@@ -178,6 +188,13 @@ final class Rig {
             push.sendBeforeMilliseconds = bench.now.wall + 30_000
             perform(bench.send(push))
         }
+    }
+
+    /// Answers a request, that was left open, with `BadDeviceToken`.
+    func refuse(_ request: HTTP2ServerRequest) {
+        server.respond(
+            connectionID: request.connectionID, streamID: request.streamID, status: 400,
+            body: Array(#"{"reason":"BadDeviceToken"}"#.utf8))
     }
 
     func skip(seconds: Int64) { clock.skip(milliseconds: seconds * 1_000) }

@@ -1,15 +1,23 @@
 import Contracts
+import Crypto
 import HTTP2
+import JSON
+import Service
 import Testing
 
 @testable import apns_gateway
 
 /// Provider tokens on the wire.
 @Suite(.timeLimit(.minutes(1))) struct TokenOnTheWireTests {
-    @Test func `one token serves a thousand pushes, and none is older than an hour or replaced too early`()
+    @Test func `jwt-reuse: one serves a thousand pushes, none is older than an hour or replaced too early`()
         throws
     {
         let rig = try Rig()
+        var ages: Set<Int64> = []
+        rig.react = { rig, request in
+            ages.insert(rig.bench.now.wallSeconds - (Self.issuedAt(request) ?? 0))
+            return .answer(200)
+        }
         rig.push(1...1_000)
         try rig.run { rig.delivered == 1_000 }
         #expect(rig.bearers.count == 1)
@@ -24,9 +32,21 @@ import Testing
         }
         // 165 minutes in all, 50 for each token.
         #expect(rig.bearers.count == 4)
+        #expect(ages.allSatisfy { (0..<3_600).contains($0) })
+        let issues = rig.requests.compactMap(Self.issuedAt)
+        #expect(zip(issues, issues.dropFirst()).allSatisfy { $0 == $1 || $1 - $0 >= 1_200 })
     }
 
-    @Test func `an expired token is replaced once, and the pushes that met it are delivered once`() throws {
+    /// The `iat` of the token that a request came with.
+    private static func issuedAt(_ request: HTTP2ServerRequest) -> Int64? {
+        let parts = request.headers["authorization"]?.split(separator: ".") ?? []
+        guard parts.count == 3, let claims = Base64URL.decode(parts[1]) else { return nil }
+        return try? JSONDocument(claims).root["iat"]?.int64
+    }
+
+    @Test func `jwt-expired-answer: it is replaced once, and the pushes that met it are delivered once`()
+        throws
+    {
         let rig = try Rig().warm()
         let first = rig.bearers[0]
         rig.react = { _, request in
@@ -39,7 +59,9 @@ import Testing
         #expect(rig.requests.count == 101)
     }
 
-    @Test func `a token that stays expired is reported as such, and no further one is made`() throws {
+    @Test func `jwt-expired-answer: one that stays expired is reported as such, and no further one is made`()
+        throws
+    {
         let rig = try Rig()
         rig.handsOverAgain = true
         rig.react = { _, _ in .answer(403, "ExpiredProviderToken") }
@@ -53,7 +75,7 @@ import Testing
         #expect(rig.lines.all.count { $0.contains("provider-token-refused") } == 1)
     }
 
-    @Test func `TooManyProviderTokenUpdates keeps the token and the push for later`() throws {
+    @Test func `jwt-reuse: TooManyProviderTokenUpdates keeps the token and the push for later`() throws {
         let rig = try Rig()
         rig.handsOverAgain = true
         rig.react = { rig, _ in
@@ -67,7 +89,7 @@ import Testing
         #expect(rig.bearers.count == 1)
     }
 
-    @Test func `two instances send with the same token`() throws {
+    @Test func `jwt-reuse: two instances send with the same token`() throws {
         let one = try Rig()
         let other = try Rig(instance: 2, sharing: one)
         one.push([1])

@@ -7,7 +7,9 @@ import Testing
 
 /// What APNs says or leaves unsaid, and what follows on the connection.
 @Suite(.timeLimit(.minutes(1))) struct TroubleTests {
-    @Test func `several 500s in a row on one connection lead to a fresh one, a single one does not`() throws {
+    @Test func `h2-bad-connection-answers-500: several in a row lead to a fresh one, a single one does not`()
+        throws
+    {
         let rig = try Rig()
         rig.handsOverAgain = true
         rig.react = { rig, request in
@@ -28,7 +30,9 @@ import Testing
         #expect(rig.acceptedConnections == 2)
     }
 
-    @Test func `a failing APNs does not get a connection for each third failure`() throws {
+    @Test func `h2-bad-connection-answers-500: a failing APNs does not get a connection for each third`()
+        throws
+    {
         let rig = try Rig().warm()
         rig.react = { _, _ in .answer(500, "InternalServerError") }
         rig.push(2...100)
@@ -58,7 +62,29 @@ import Testing
         #expect(rig.lines.all.contains { $0.contains("goaway") && $0.contains("Shutdown") })
     }
 
-    @Test func `IdleTimeout reconnects`() throws {
+    @Test(arguments: [
+        (413, "PayloadTooLarge"), (400, "BadCollapseId"), (400, "PayloadEmpty"), (404, "BadPath"),
+        (405, "MethodNotAllowed"),
+    ])
+    func `gw-permanent-refusals: one attempt, and the reason`(_ status: Int, _ reason: String) throws {
+        let rig = try Rig().warm()
+        rig.handsOverAgain = true
+        rig.react = { rig, _ in rig.requests.count == 2 ? .answer(status, reason) : .answer(200) }
+        rig.push(2...3)
+        try rig.run { rig.reports.count == 3 }
+        rig.skip(seconds: 25)
+        try rig.settle()
+        #expect(rig.requests.count == 3)
+        let refused = rig.reports.filter { $0.result == .failed }
+        #expect(refused.map(\.status) == [status])
+        #expect(refused.map(\.reason) == [reason])
+        // Only 410 and BadDeviceToken say something of the token.
+        #expect(refused.allSatisfy { $0.apnsTimestampMilliseconds == nil })
+        #expect(rig.acceptedConnections == 1)
+    }
+
+    @Test func `gw-permanent-refusals: IdleTimeout is about the connection, and the push goes again`() throws
+    {
         let rig = try Rig()
         rig.handsOverAgain = true
         rig.react = { _, request in request.connectionID == 1 ? .answer(400, "IdleTimeout") : .answer(200) }
@@ -68,7 +94,27 @@ import Testing
         #expect(Set(rig.requests.map { $0.headers["apns-id"] }).count == 1)
     }
 
-    @Test func `requests without an answer meet their deadline, the others go on`() throws {
+    @Test func `gw-apns-id: it is kept over a retry, and an echo in upper case counts as the same`() throws {
+        let rig = try Rig()
+        rig.handsOverAgain = true
+        rig.react = { rig, request in
+            let id = request.headers["apns-id"] ?? ""
+            rig.server.respond(
+                connectionID: request.connectionID, streamID: request.streamID,
+                status: rig.requests.count == 1 ? 503 : 200,
+                headers: HTTP2Headers([("apns-id", id.uppercased())]))
+            return .silence
+        }
+        rig.push([1])
+        try rig.run { rig.reports.count == 1 }
+        rig.skip(seconds: 5)
+        try rig.run { rig.delivered == 1 }
+        let ids = rig.requests.compactMap { $0.headers["apns-id"] }
+        #expect(ids.count == 2 && Set(ids).count == 1)
+        #expect(ids[0] == ids[0].lowercased() && ids[0] != ids[0].uppercased())
+    }
+
+    @Test func `gw-no-answer: they meet their deadline and go again, the others go on`() throws {
         let rig = try Rig()
         rig.handsOverAgain = true
         var isMute = true
@@ -92,6 +138,23 @@ import Testing
         }
         #expect(resets == 5)
         #expect(rig.acceptedConnections == 1)
+    }
+
+    @Test func `gw-no-answer: SIGTERM meanwhile ends within four seconds, and says so of each`() throws {
+        let rig = try Rig(streamLimit: 20).warm()
+        rig.react = { _, _ in .silence }
+        rig.push(2...31)
+        try rig.run { rig.requests.count == 21 }
+        rig.connections.drain()
+        try rig.run { rig.reports.count == 11 }
+        rig.skip(seconds: 3)
+        try rig.settle()
+        #expect(!rig.connections.drained)
+        rig.skip(seconds: 1)
+        try rig.run { rig.connections.drained && rig.bench.core.isDrained }
+        #expect(rig.reports.count { $0.reason == "not-sent" && $0.sentAtMilliseconds == nil } == 10)
+        #expect(rig.reports.count { $0.reason == "no-answer" && $0.sentAtMilliseconds != nil } == 20)
+        #expect(rig.reports.dropFirst().allSatisfy { $0.result == .retry })
     }
 
     @Test func `a connection that breaks with requests on it leaves them without an answer`() throws {

@@ -39,7 +39,7 @@ import Testing
     ]
 
     @Test(.timeLimit(.minutes(1)), arguments: wrong)
-    func `a wrong kind of file is refused with its own reason`(line: String, fault: KeyFault) throws {
+    func `key-wrong-kind: it is refused with its own reason`(line: String, fault: KeyFault) throws {
         let folder = try Folder()
         try folder.shell(line)
         let failure = #expect(throws: KeyFileError.self) { try ProviderKey.load(file: folder.file("k")) }
@@ -63,7 +63,7 @@ import Testing
         "openssl ecparam -name prime256v1 -genkey -noout -out k",
         "openssl ecparam -name prime256v1 -genkey -out k",
     ])
-    func `a P-256 key is taken in either form`(line: String) throws {
+    func `key-wrong-kind: a P-256 key is taken in either form`(line: String) throws {
         let folder = try Folder()
         try folder.shell(line)
         let key = try ProviderKey.load(file: folder.file("k"))
@@ -75,8 +75,9 @@ import Testing
     @Test(
         arguments: [(0o600, []), (0o640, []), (0o644, [.openToOthers]), (0o602, [.openToOthers])]
             as [(Int, [ProviderKey.Warning])])
-    func `a key that others can reach works with a warning`(mode: Int, warnings: [ProviderKey.Warning]) throws
-    {
+    func `key-wrong-kind: a key that others can reach works with a warning`(
+        mode: Int, warnings: [ProviderKey.Warning]
+    ) throws {
         let folder = try Folder()
         try folder.shell("\(Self.generate)P-256 -out k; chmod \(String(mode, radix: 8)) k")
         #expect(try ProviderKey.load(file: folder.file("k")).warnings == warnings)

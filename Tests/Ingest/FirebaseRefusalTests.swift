@@ -166,7 +166,7 @@ import Testing
             "message.apns.headers.apns-collapse-id: must have 1 to 64 bytes"),
         Change(
             #""apns-priority":"10""#, #""apns-collapse-id":"a\nb""#,
-            "message.apns.headers.apns-collapse-id: must not hold control characters or begin or end with a space"
+            "message.apns.headers.apns-collapse-id: must be visible ASCII, without a space at its beginning or end"
         ),
         Change(#"{"apns-priority":"10"}"#, "[]", "message.apns.headers: must be an object"),
         Change(#"{"apns-priority":"10"}"#, "null", "message.apns.headers: must be an object"),
@@ -191,23 +191,6 @@ import Testing
         #expect(try bench.turn().isEmpty)
         #expect(try bench.journal.newestRun(Bench.tokenActivity) == nil)
         return bench
-    }
-
-    @Test func `every wrong header is named`() throws {
-        let headers = """
-            {"apns-push-type":"alert","APNS-Priority":"5","apns-priority":"10","apns-topic":"com.other.app",\
-            "authorization":"bearer x",":path":"/3/device/ff","x-note":"hi"}
-            """
-        let reply = try Bench().fcm(Bench.fcmUpdate.replacing(#"{"apns-priority":"10"}"#, with: headers))
-        let fields = reply.violations.map { $0.split(separator: ": ").first.map(String.init) ?? "" }
-        #expect(
-            fields
-                == [
-                    "apns-push-type", "APNS-Priority", "apns-priority", "apns-topic", "authorization",
-                    #"[":path"]"#,
-                    "x-note",
-                ].map { $0.hasPrefix("[") ? "message.apns.headers\($0)" : "message.apns.headers.\($0)" })
-        #expect(!reply.text.contains("bearer x"))
     }
 
     @Test func `ing-both-spellings: both spellings of every name mean the same`() throws {

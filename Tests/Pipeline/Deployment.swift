@@ -8,13 +8,13 @@ enum Program {
     /// The folder that the tests were built into holds the executables too.
     static let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
 
-    /// Runs a program to its end.
+    /// Runs a program of this build, or one by its path, to its end.
     static func run(
         _ name: String, _ arguments: [String], input: String = ""
     ) throws -> (code: Int32, output: String, errors: String) {
         let process = Foundation.Process()
         let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
-        process.executableURL = folder.appending(path: name)
+        process.executableURL = name.hasPrefix("/") ? URL(filePath: name) : folder.appending(path: name)
         process.arguments = arguments
         process.standardInput = stdin
         process.standardOutput = stdout
@@ -82,6 +82,28 @@ final class RunningPipeline {
     /// What all processes have logged so far.
     var log: String { said.text }
 
+    /// How often something stands in the log.
+    func count(_ words: String) -> Int { log.components(separatedBy: words).count - 1 }
+
+    /// Where stores, keys and the configuration are.
+    var data: URL { directory.appending(path: "data") }
+
+    /// Has all of them read the configuration again, and waits until they have.
+    func reload() throws {
+        let before = count("info reloaded")
+        kill(process.processIdentifier, SIGHUP)
+        try wait("reloaded") { count("info reloaded") >= before + 5 }
+    }
+
+    /// Waits until something holds.
+    func wait(_ what: String, until isRight: () throws -> Bool) throws {
+        let deadline = Date(timeIntervalSinceNow: 40)
+        while try !isRight() {
+            try #require(Date() < deadline, "it does not come to this: \(what)\n\(log)")
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+    }
+
     /// Where the HTTP door listens.
     var doorPort: Int { ports[0] }
 
@@ -129,6 +151,11 @@ final class RunningPipeline {
     /// Calls the HTTP door, as a server.
     func door(_ path: String, _ body: String, authorization: String = "Bearer k-demo") throws -> String {
         try call("POST", "http://127.0.0.1:\(ports[0])\(path)", body, authorization: authorization)
+    }
+
+    /// Asks the HTTP door, as a server.
+    func ask(_ path: String) throws -> String {
+        try call("GET", "http://127.0.0.1:\(ports[0])\(path)", "")
     }
 
     /// Makes the phone `p1` and waits until the door knows it.

@@ -47,6 +47,7 @@ import Testing
         #expect(configuration.apns.production == "https://127.0.0.1:2197")
         #expect(configuration.apns[.sandbox] == "https://api.sandbox.push.apple.com")
         #expect(configuration.apns.caFile == "/etc/liveline/ca.pem")
+        #expect(configuration.apns.proxy == "http://p.example:3128")
         #expect(
             configuration.log
                 == {
@@ -223,12 +224,26 @@ import Testing
         (#"{"dataDirectory": ""}"#, "dataDirectory: is empty"),
         (#"{"runDirectory": ""}"#, "runDirectory: is empty"),
         (
+            #"{"apns": {"proxy": "http://user:secret@proxy.example"}}"#,
+            "apns.proxy: must be http://, perhaps user:password@, a host, and a port"
+        ),
+        (
             #"{"http": {"listen": "127.0.0.1:1", "listen": "127.0.0.1:2"}}"#,
             "not JSON: repeated member http.listen, at byte 35"
         ),
     ])
     func `a fault is named with its path`(text: String, fault: String) {
         #expect(faults(text).first == fault)
+    }
+
+    @Test func `a scalar of the environment counts, and its fault does not show a secret`() {
+        let text = "{}"
+        let environment = ["LIVELINE_APNS_PROXY": "http://user:secret@proxy.example"]
+        let error = #expect(throws: ConfigurationFaults.self) {
+            try Configuration.read(Array(text.utf8), directory: "/", environment: environment)
+        }
+        #expect(error?.description.contains("must be http://") == true)
+        #expect(error?.description.contains("secret") == false)
     }
 
     @Test(arguments: [
@@ -338,7 +353,7 @@ private let example = #"""
       "http": {"listen": "[::1]:8443", "certificateFile": "http.pem", "keyFile": "/abs/http.key",
                "connectionsMax": 500},
       "admin": {"ingest": "127.0.0.1:9101", "rate-limiter": "unix:/tmp/x", "segmenter": null},
-      "apns": {"production": "https://127.0.0.1:2197", "caFile": "ca.pem"},
+      "apns": {"production": "https://127.0.0.1:2197", "caFile": "ca.pem", "proxy": "http://p.example:3128"},
       "log": {"level": "debug", "json": true},
       "delivery": {"intervalSeconds": 20},
       "applications": [{

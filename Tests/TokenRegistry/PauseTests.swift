@@ -147,6 +147,8 @@ import Testing
         harness.apns = { _ in .ok }
         harness.core.reload(harness.configuration)
         try harness.settle()
+        #expect(harness.core.paused != [])
+        try harness.advance(seconds: 1)
         #expect(harness.counts(message) == .of(delivered: 1))
         #expect(harness.core.paused == [])
     }

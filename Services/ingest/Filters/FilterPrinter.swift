@@ -8,7 +8,8 @@ extension Filter {
         switch self {
         case .everyone: return "A(\(Filter.quoted(application)))"
         case .any(let filters) where filters.isEmpty:
-            return "(A(\(Filter.quoted(application))) \\ A(\(Filter.quoted(application))))"
+            // Nobody: here every device is an iOS device.
+            return "A(\(Filter.quoted(application)), [\"Android\"])"
         case .tag(let name, let comparison, let values):
             return
                 "T(\(([Filter.quoted(name)] + Filter.members(comparison, values)).joined(separator: ", ")))"

@@ -27,6 +27,13 @@ extension Configuration.APNs {
         production = Configuration.APNs.url("production", section) ?? production
         sandbox = Configuration.APNs.url("sandbox", section) ?? sandbox
         caFile = section.file("caFile", in: directory)
+        if let text = section.string("proxy") {
+            proxy = text
+            if ProxyAddress(text) == nil {
+                section.fault(
+                    "proxy", "must be http://, perhaps user:password@, a host, and a port")
+            }
+        }
         section.finish()
     }
 
