@@ -5,7 +5,7 @@ import Testing
 @testable import apns_gateway
 
 /// A wrong configuration, until the registry has said that the application is paused.
-@Suite(.timeLimit(.minutes(1))) struct BadTokenRunTests {
+@Suite(.timeLimit(.minutes(10))) struct BadTokenRunTests {
     @Test func `a wrong configuration burns what was written and the rest of twenty, not what waits`() throws
     {
         let rig = try Rig(streamLimit: 100).warm()

@@ -7,7 +7,7 @@ import Testing
 @testable import apns_gateway
 
 /// Connections to a stand-in for APNs.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectionTests {
     @Test func `h2-stream-limit: it is followed up and down, and used`() throws {
         let rig = try Rig(streamLimit: 1)
         var (answered, most, limit) = (0, 0, 1)

@@ -6,7 +6,7 @@ import Testing
 @testable import apns_gateway
 
 /// The way to APNs through a proxy.
-@Suite(.timeLimit(.minutes(1))) struct ProxyTests {
+@Suite(.timeLimit(.minutes(10))) struct ProxyTests {
     @Test func `pushes go through the proxy that the configuration names, with its user and password`() throws
     {
         let proxy = TunnelProxy("Basic dXNlcjpwQHNz")

@@ -6,7 +6,7 @@ import Testing
 @testable import apns_gateway
 
 /// What APNs says or leaves unsaid, and what follows on the connection.
-@Suite(.timeLimit(.minutes(1))) struct TroubleTests {
+@Suite(.timeLimit(.minutes(10))) struct TroubleTests {
     @Test func `h2-bad-connection-answers-500: several in a row lead to a fresh one, a single one does not`()
         throws
     {

@@ -7,7 +7,7 @@ import Web
 
 @testable import apns_simulator
 
-@Suite(.timeLimit(.minutes(1))) struct EndToEndTests {
+@Suite(.timeLimit(.minutes(10))) struct EndToEndTests {
     private var nowSeconds: Int64 { Stage.nowMilliseconds() / 1000 }
 
     private func push(
@@ -201,7 +201,7 @@ import Web
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ExecutableTests {
+@Suite(.timeLimit(.minutes(10))) struct ExecutableTests {
     private func executable() -> URL {
         URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "apns-simulator")
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(1))) struct BusBindingTests {
+@Suite(.timeLimit(.minutes(10))) struct BusBindingTests {
     @Test func `owner and group may connect, others not`() throws {
         let directory = try RunDirectory()
         let bus = try directory.bus(.segmenter)

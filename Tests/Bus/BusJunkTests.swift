@@ -5,7 +5,7 @@ import Testing
 @testable import Bus
 
 /// What a local user who may connect can do, and what becomes of it.
-@Suite(.timeLimit(.minutes(1))) struct BusJunkTests {
+@Suite(.timeLimit(.minutes(10))) struct BusJunkTests {
     let segmenter = InstanceName(.segmenter)
 
     /// A sender that keeps to no limits.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(1))) struct BusSendingTests {
+@Suite(.timeLimit(.minutes(10))) struct BusSendingTests {
     let segmenter = InstanceName(.segmenter)
 
     @Test func `frames arrive as they were sent, each lane by itself`() throws {

@@ -8,7 +8,7 @@ import Testing
     .serialized, .enabled(if: Environment.isThere, "no .build/clients-venv: compose/test makes it"))
 struct `Client libraries` {
     @Test(
-        .timeLimit(.minutes(3)),
+        .timeLimit(.minutes(10)),
         arguments: [
             "firebase_admin_client", "async_firebase_client", "pyfcm_client", "pypushwoosh_client",
             "aioapns_client",

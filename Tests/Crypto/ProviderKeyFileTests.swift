@@ -38,7 +38,7 @@ import Testing
         ("head -c 70000 /dev/zero > k", .tooLarge(bytesMax: 65_536)),
     ]
 
-    @Test(.timeLimit(.minutes(1)), arguments: wrong)
+    @Test(.timeLimit(.minutes(10)), arguments: wrong)
     func `key-wrong-kind: it is refused with its own reason`(line: String, fault: KeyFault) throws {
         let folder = try Folder()
         try folder.shell(line)

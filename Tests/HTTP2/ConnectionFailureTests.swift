@@ -1,7 +1,7 @@
 import HTTP2
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConnectionFailureTests {
     /// A client behind a relay with so many requests waiting at the server.
     private func waiting(_ count: Int) throws -> (World, Relay, Client) {

@@ -1,7 +1,7 @@
 import HTTP2
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConnectionSetUpTests {
     @Test func `a slow handshake is waited for`() throws {
         let world = try World()

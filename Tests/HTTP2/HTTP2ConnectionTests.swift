@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HTTP2ConnectionTests {
     @Test func `a request arrives as it was given and its answer comes back`() throws {
         let world = try World()

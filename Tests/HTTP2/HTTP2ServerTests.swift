@@ -1,7 +1,7 @@
 import HTTP2
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HTTP2ServerTests {
     @Test func `a field that stands twice is seen twice`() throws {
         let world = try World()

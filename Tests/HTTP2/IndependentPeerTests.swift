@@ -3,7 +3,7 @@ import HTTP2
 import Testing
 
 /// Programs of the nghttp2 and OpenSSL projects against both ends; each is left out when it is not installed.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct IndependentPeerTests {
     /// A fresh directory with the certificates as files.
     private func files() throws -> URL {

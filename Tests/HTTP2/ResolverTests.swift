@@ -2,7 +2,7 @@ import Glibc
 import HTTP2
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ResolverTests {
     private func collect(_ resolver: Resolver, _ count: Int, _ loop: Loop) throws -> [Resolver.Answer] {
         loop.parts = [resolver]

@@ -1,7 +1,7 @@
 import HTTP2
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct StreamLimitTests {
     /// Keeps a client full until all tokens are answered; refused ones go again.
     private func drive(_ client: Client, _ count: Int, in world: World) throws -> [Int: Int] {

@@ -8,7 +8,7 @@ import Web
 @testable import ingest
 
 /// The door as callers meet it, through sockets.
-@Suite(.timeLimit(.minutes(1))) struct DoorSocketTests {
+@Suite(.timeLimit(.minutes(10))) struct DoorSocketTests {
     private func exchange(_ bench: LoopBench, _ text: String, until isDone: (RawCaller) -> Bool) throws
         -> RawCaller
     {

@@ -5,7 +5,7 @@ import Testing
 @testable import ingest
 
 /// What stands between a request and its answer: the commit of the journal.
-@Suite(.timeLimit(.minutes(1))) struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(10))) struct GroupCommitTests {
     private func callers(_ count: Int, _ bench: LoopBench) throws -> [RawCaller] {
         try (0..<count).map { number in
             let caller = try RawCaller(port: bench.port)

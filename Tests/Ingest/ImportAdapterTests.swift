@@ -8,7 +8,7 @@ import Web
 @testable import ingest
 
 /// A bulk import over HTTP, with the core and a journal behind it.
-@Suite(.timeLimit(.minutes(1))) struct ImportAdapterTests {
+@Suite(.timeLimit(.minutes(10))) struct ImportAdapterTests {
     private static let path = "/v1/applications/AAAAA-00001/devices:import"
 
     /// A server with its core, and what sends an import to it.

@@ -85,7 +85,7 @@ final class AdapterDoor: Pollable {
         {"request":{"application":"AAAAA-00001","auth":"k-test","notifications":[\(Bench.start)]}}
         """
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `a request whose core was given up while it waited is answered 503`() throws {
         try withDoor { door, call in
             door.aheadWhenSuspended = IngestAdapter.waitMilliseconds
@@ -97,7 +97,7 @@ final class AdapterDoor: Pollable {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a call over HTTP is accepted and answered`() throws {
+    @Test(.timeLimit(.minutes(10))) func `a call over HTTP is accepted and answered`() throws {
         try withDoor { door, call in
             let response = try call("/json/1.3/startLiveActivity?x=1", IngestAdapterTests.start)
             #expect(response.status == 200)
@@ -110,7 +110,7 @@ final class AdapterDoor: Pollable {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `a call whose transaction fails is answered 503, and the next one works`() throws {
         try withDoor { door, call in
             door.fails = true
@@ -125,14 +125,14 @@ final class AdapterDoor: Pollable {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a body over 1 MiB is answered 413`() throws {
+    @Test(.timeLimit(.minutes(10))) func `a body over 1 MiB is answered 413`() throws {
         try withDoor { _, call in
             let response = try call("/json/1.3/setTags", String(repeating: " ", count: (1 << 20) + 1))
             #expect(response.status == 413)
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a request that arrives while answers are written is not left lying`()
+    @Test(.timeLimit(.minutes(10))) func `a request that arrives while answers are written is not left lying`()
         throws
     {
         try withDoor { door, _ in

@@ -6,7 +6,7 @@ import Testing
 @testable import Web
 @testable import liveline
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct CommandsTests {
     private let screen = Screen()
     private let accepted: HTTPStub.Answer = (200, #"{"status_code":200,"response":{"Messages":["M-1"]}}"#)
@@ -182,7 +182,7 @@ struct ServiceStateTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct KillDrillTests {
     @Test func `each child is killed once, the next one only when all are ready again`() {
         let names = ["a", "b", "c"]

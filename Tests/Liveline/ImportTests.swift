@@ -6,7 +6,7 @@ import Testing
 @testable import Web
 @testable import liveline
 
-@Suite(.timeLimit(.minutes(1))) struct ImportCommandTests {
+@Suite(.timeLimit(.minutes(10))) struct ImportCommandTests {
     private static let path = "POST /v1/applications/AAAAA-00001/devices:import"
     private let screen = Screen()
 

@@ -6,7 +6,7 @@ import Web
 
 @testable import liveline
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LoadRunTests {
     private let standIn: StandIn
     private let screen = Screen()

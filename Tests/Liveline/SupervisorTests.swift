@@ -5,7 +5,7 @@ import Web
 
 @testable import liveline
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SupervisorTests {
     private let log = Lines()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ingest
 
 /// What callers say at the doors, seen on the wire to APNs.
-@Suite(.timeLimit(.minutes(2))) struct `The doors, seen at APNs` {
+@Suite(.timeLimit(.minutes(10))) struct `The doors, seen at APNs` {
     private func only(_ body: (Wire) throws -> String) throws -> Wire.Push {
         let wire = try Wire()
         #expect(try wire.firebase(try body(wire)).status == 200)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `The real executables together` {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `The real executables together` {
     /// Numbers beyond what a double holds, a joined emoji as escapes, and every kind of value.
     static let state =
         #"{"a":1.0,"b":9007199254740993,"c":1e400,"d":"\ud83d\udc68\u200d\ud83c\udf73","e":0,"f":false,"g":null,"#
@@ -94,7 +94,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `Numbers out of all bounds` {
+@Suite(.timeLimit(.minutes(10))) struct `Numbers out of all bounds` {
     @Test(
         arguments: [
             (#""expirationSeconds":4102444800"#, #""expirationSeconds":9223372036854775807"#),

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `A bulk import through the real executables` {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `A bulk import through the real executables` {
     private static let devices = 6_000
 
     /// A file of devices that all have one tag.

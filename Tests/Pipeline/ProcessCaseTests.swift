@@ -5,7 +5,7 @@ import Testing
 import Web
 
 /// Situations between services, by their names: signals, neighbours that stand still or are gone, paths.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct `Situations between processes` {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `Situations between processes` {
     @Test(arguments: Fleet.services)
     func `ipc-path-too-long: 107 bytes work, more are refused with path, length and limit`(_ service: String)
         throws

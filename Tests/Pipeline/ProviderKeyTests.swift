@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Keys that are wrong, from the file to the phone, with the real executables.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct `A provider key` {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `A provider key` {
     /// What is wrong with it, though it is well-formed.
     enum Fault: String, CaseIterable {
         case swappedNames = "team and key id swapped"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `The executables at their most talkative` {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `The executables at their most talkative` {
     private static let token = String(repeating: "a1", count: 80)
 
     private func start(_ auth: String, state: String = #"{"step":1}"#, content: String = #""Cooking""#)

@@ -3,7 +3,7 @@ import Testing
 import Web
 
 /// Situations of audiences, by their names, on the real executables.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct `Situations of audiences` {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `Situations of audiences` {
     private func createFilter(_ expression: String, _ fleet: Fleet) throws {
         let expression = expression.replacing("\"", with: "\\\"")
         let answer = try fleet.door(

@@ -6,7 +6,7 @@ import Testing
 @testable import ingest
 
 /// What the door works out is what the gateway writes.
-@Suite(.timeLimit(.minutes(2))) struct `The size of a push` {
+@Suite(.timeLimit(.minutes(10))) struct `The size of a push` {
     private static let fillers = ["x", "é", "👩‍🍳", #"\u00e9"#, #"\/"#, #"\n"#, "\u{2028}"]
 
     @Test(arguments: 1...40 as ClosedRange<UInt64>)

@@ -4,7 +4,7 @@ import Testing
 import Web
 
 /// Situations of the stores, by their names, on the real executables.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct `Situations of the stores` {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `Situations of the stores` {
     @Test func `db-cold-start: all come up at once in an empty directory, with the tools beside them`() throws
     {
         for _ in 1...5 {

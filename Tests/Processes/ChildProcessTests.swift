@@ -2,7 +2,7 @@ import Glibc
 import Processes
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ChildProcessTests {
     private func shell(_ script: String, _ environment: [String: String] = [:]) throws -> ChildProcess {
         try ChildProcess(path: "/bin/sh", arguments: ["-c", script], environment: environment)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Service
 
-@Suite(.timeLimit(.minutes(1))) struct AloneTests {
+@Suite(.timeLimit(.minutes(10))) struct AloneTests {
     let store = ToyStore()
     let log = LogCollector()
 

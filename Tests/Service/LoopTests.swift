@@ -9,7 +9,7 @@ import Web
 @testable import Service
 
 /// Loops of toy cores over real sockets, in one thread: each round is one wait and what follows from it.
-@Suite(.timeLimit(.minutes(1))) struct ServiceLoopTests {
+@Suite(.timeLimit(.minutes(10))) struct ServiceLoopTests {
     let world: World
 
     init() throws {

@@ -80,7 +80,7 @@ import Web
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ServiceManagerTests {
+@Suite(.timeLimit(.minutes(10))) struct ServiceManagerTests {
     @Test func `the manager hears of readiness and of the end`() throws {
         let directory = try TemporaryDirectory()
         let path = "\(directory.path)/notify"

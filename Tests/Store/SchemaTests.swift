@@ -70,7 +70,7 @@ import Testing
         return failures.withLock { $0 }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `db-cold-start: many that open an empty store at once all come up, and the upgrade runs once`()
         throws
     {
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `db-cold-start: many that open a store one version old upgrade it once`() throws {
         for _ in 0..<20 {
             let folder = try Folder()

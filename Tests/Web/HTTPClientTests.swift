@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Web
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HTTPClientTests {
     private func failure(_ pair: Pair, _ request: HTTPClientRequest) throws -> HTTPClientError.Reason {
         try #require(throws: HTTPClientError.self) { try pair.answer(request) }.reason

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import Web
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HTTPListeningTests {
     private func request(_ path: String) -> HTTPClientRequest {
         HTTPClientRequest(url: "http://local/", unixSocketPath: path)

@@ -1,7 +1,7 @@
 import Testing
 import Web
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HTTPServerLimitsTests {
     private static func limits(_ change: (inout HTTPServerLimits) -> Void) -> HTTPServerLimits {
         var limits = HTTPServerLimits()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Web
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HTTPServerTLSTests {
     @Test func `TLS serves to who knows the authority, and to nobody else`() throws {
         let directory = try TemporaryDirectory()

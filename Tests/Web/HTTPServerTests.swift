@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Web
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HTTPServerTests {
     @Test func `a request arrives with everything in it`() throws {
         var seen: HTTPRequest?

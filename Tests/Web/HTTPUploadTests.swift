@@ -31,7 +31,7 @@ private final class UploadServer {
     var origin: String { "http://127.0.0.1:\(server.port ?? 0)" }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPUploadTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPUploadTests {
     private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 / 7) } }
 
     /// Sends a body and takes it out as it arrives.
