@@ -40,6 +40,8 @@ import Testing
         (#"A("aaaaa-00001")"#, .everyone), (#"A("AAAAA-00001", ["Android", "iOS"])"#, .everyone),
         (#"A("AAAAA-00001", ["Android"])"#, .any([])),
         (#"T("T", EQ, "a \"q\" \\ \d é")"#, tag(.equal, .string(#"a "q" \ \d é"#))),
+        // A combining mark on a quote and on a backslash.
+        ("T(\"T\", EQ, \"\\\"\u{301}\\\\\u{301}\")", tag(.equal, .string("\"\u{301}\\\u{301}"))),
     ]
 
     @Test(arguments: conditions)
