@@ -80,8 +80,8 @@ let package = Package(
             "apns-gateway", "Collections", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
         service("apns-simulator", "Arguments", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         service(
-            "liveline", "Contracts", "Service", "Web", "HTTP2", "JSON", "Telemetry", "Crypto", "Processes",
-            "Arguments"),
+            "liveline", "Collections", "Contracts", "Service", "Web", "HTTP2", "JSON", "Telemetry", "Crypto",
+            "Processes", "Arguments"),
 
         tests("Collections", "Collections"),
         tests("JSON", "JSON"),

@@ -1,0 +1,313 @@
+/// What servers said, what the door accepted, what phones got and how messages were settled: the promises of the
+/// README's state table, checked message by message and phone by phone.
+///
+/// **Takes** calls and their answers, arrivals at APNs and the door's word about each message; **gives** breaches. It
+/// does no input or output and reads no clock: times are milliseconds since 1970. An activity is forgotten once it has
+/// ended and all of its messages are judged, so that what it holds does not grow with the length of a run.
+///
+/// - An older state never reaches a phone after a newer one.
+/// - A state reaches a phone twice only where nobody could know of the first time: the gateway ended before the
+///   registry had its report (once for each such end), or APNs' answer was lost on its way.
+/// - A token to which APNs has answered 410 is not pushed to again, with the same exception. A token whose registration
+///   was under way when it died counts as registered anew.
+/// - Every accepted message is settled, with one delivery for each phone: delivered where APNs told a gateway 200 that
+///   did not end with it, and only where APNs has had it. Where tokens change, an activity may run out of participants
+///   and begin anew, and only the order, the repeats and the settling are promised.
+struct ChaosBook {
+    enum Kind: String, Sendable { case start, update, end }
+
+    /// A state as it reached a phone.
+    struct Reach: Equatable, Sendable {
+        var step: Int
+        var apnsID: String
+        var arrived: Int64
+        var answered: Int64
+        /// Whether APNs answered 200.
+        var isTold: Bool
+    }
+
+    struct Message: Sendable {
+        var kind: Kind
+        var code: String?
+        /// Its first time on each phone.
+        var reaches: [Reach] = []
+    }
+
+    /// An activity on one phone.
+    struct Place: Sendable {
+        let hardwareID: String
+        var isStarted = false
+        var last: Reach?
+    }
+
+    struct Activity: Sendable {
+        let name: String
+        var places: [Place]
+        /// Messages that are not judged yet, by their steps.
+        var open: [Int: Message] = [:]
+        var steps = 0
+        var newestAccepted: Int?
+        var endAccepted = false
+        /// Whether tokens of its phone have changed, or the person dismissed it.
+        var hasStrayed = false
+        var isDismissed = false
+        /// Whether a token died while its registration was under way.
+        var isRegisteredLate = false
+
+        /// Whether everything about it is known.
+        var isOver: Bool { endAccepted && open.isEmpty }
+    }
+
+    /// The first 410 that APNs has told about a token.
+    private struct Death {
+        var arrived: Int64
+        var answered: Int64
+    }
+
+    var timeline: ChaosTimeline
+    private(set) var activities: [Int: Activity] = [:]
+    private(set) var breaches: [String] = []
+    private(set) var breachCount = 0
+    private(set) var tally = ChaosTally()
+    private var deaths: [String: Death] = [:]
+    private var begun = 0
+
+    /// How many breaches are kept with their words.
+    static let breachesMax = 20
+
+    init(doubtMilliseconds: Int64) { timeline = ChaosTimeline(doubtMilliseconds: doubtMilliseconds) }
+
+    /// Notes something that must not be.
+    mutating func breach(_ text: String) {
+        breachCount += 1
+        if breaches.count < Self.breachesMax { breaches.append(text) }
+    }
+
+    // MARK: Calls
+
+    /// Begins an activity.
+    ///
+    /// - Returns: its serial number.
+    mutating func begin(name: (Int) -> String, hardwareIDs: [String]) -> Int {
+        activities[begun] = Activity(name: name(begun), places: hardwareIDs.map { Place(hardwareID: $0) })
+        begun += 1
+        return begun - 1
+    }
+
+    /// A call goes out for the first time.
+    mutating func send(_ kind: Kind, serial: Int) -> ChaosNumber {
+        let step = activities[serial]?.steps ?? 0
+        activities[serial]?.steps += 1
+        activities[serial]?.open[step] = Message(kind: kind)
+        tally.sent += 1
+        return ChaosNumber(serial: serial, step: step)
+    }
+
+    mutating func accepted(_ number: ChaosNumber, code: String) {
+        tally.accepted += 1
+        let isEnd = activities[number.serial]?.open[number.step]?.kind == .end
+        activities[number.serial]?.open[number.step]?.code = code
+        activities[number.serial]?.newestAccepted = number.step
+        if isEnd { activities[number.serial]?.endAccepted = true }
+    }
+
+    /// The door says no, which it may only where tokens have changed.
+    mutating func refused(_ number: ChaosNumber, _ reason: String) {
+        tally.refused += 1
+        guard let activity = activities[number.serial] else { return }
+        if !activity.hasStrayed || number.step == 0 {
+            breach("refused: \(name(number)): \(reason)")
+        }
+        forget(number)
+    }
+
+    /// No answer has come in all the time there was.
+    mutating func unanswered(_ number: ChaosNumber) { breach("never answered: \(name(number))") }
+
+    /// A token of the activity's phone changes, or the activity is dismissed.
+    mutating func strays(_ serial: Int, isDismissed: Bool = false) {
+        activities[serial]?.hasStrayed = true
+        if isDismissed { activities[serial]?.isDismissed = true }
+    }
+
+    /// Whether a registration of the former token was under way when it died.
+    mutating func tokenDied(_ serial: Int, whileRegistering isLate: Bool) {
+        if isLate { activities[serial]?.isRegisteredLate = true }
+    }
+
+    private mutating func forget(_ number: ChaosNumber) {
+        activities[number.serial]?.open[number.step] = nil
+        if activities[number.serial]?.isOver == true { activities[number.serial] = nil }
+    }
+
+    /// Gives up an activity that the door does not know any more: nothing more is sent for it.
+    mutating func abandon(_ serial: Int) {
+        activities[serial]?.endAccepted = true
+        if activities[serial]?.isOver == true { activities[serial] = nil }
+    }
+
+    func name(_ number: ChaosNumber) -> String {
+        let activity = activities[number.serial]
+        let kind = activity?.open[number.step]?.kind.rawValue ?? "state"
+        let code = activity?.open[number.step]?.code.map { " (\($0))" } ?? ""
+        return "\(kind) \(number.step) of \(activity?.name ?? "activity \(number.serial)")\(code)"
+    }
+}
+
+// MARK: - Arrivals
+
+extension ChaosBook {
+    /// Takes a push that came to APNs.
+    mutating func take(_ arrival: ArrivalFeed.Arrival) {
+        let number = ChaosNumber(packed: arrival.number)
+        let reach = Reach(
+            step: number.step, apnsID: arrival.apnsID, arrived: arrival.atMicroseconds / 1_000,
+            answered: arrival.answeredAtMicroseconds / 1_000, isTold: arrival.status == 200)
+        tally.arrivals += 1
+        if arrival.status == 410 { return takeDeath(arrival, number, reach) }
+        guard arrival.verdict != nil else { return tally.notTaken += 1 }
+        tally.pushes += 1
+        guard
+            let place = activities[number.serial]?.places.firstIndex(where: {
+                $0.hardwareID == arrival.hardwareID
+            })
+        else {
+            return breach(
+                "a push for an activity that is over: \(name(number)) at \(arrival.hardwareID), \(clock(reach.arrived))"
+            )
+        }
+        reached(number, place, reach, arrival.hardwareID)
+    }
+
+    private mutating func reached(_ number: ChaosNumber, _ place: Int, _ reach: Reach, _ hardwareID: String) {
+        let former = activities[number.serial]?.places[place].last
+        if number.step == 0 { activities[number.serial]?.places[place].isStarted = true }
+        guard let former, former.step >= number.step else {
+            activities[number.serial]?.open[number.step]?.reaches.append(reach)
+            activities[number.serial]?.places[place].last = reach
+            return
+        }
+        if former.step > number.step {
+            return breach(
+                "an older state after \(former.step) (\(clock(former.arrived))): \(name(number)) at \(hardwareID), "
+                    + clock(reach.arrived))
+        }
+        tally.repeated += 1
+        if let excuse = excuse(former, until: reach.arrived) {
+            tally.count(excuse)
+        } else {
+            breach(
+                "twice: \(name(number)) at \(hardwareID), \(clock(former.arrived)) (\(former.apnsID)) and "
+                    + "\(clock(reach.arrived)) (\(reach.apnsID))")
+        }
+        activities[number.serial]?.places[place].last = reach
+        let known = activities[number.serial]?.open[number.step]?.reaches.firstIndex(of: former)
+        if let known { activities[number.serial]?.open[number.step]?.reaches[known] = reach }
+    }
+
+    /// Why nobody could know of a push when the next came; nil if somebody must have known.
+    private func excuse(_ former: Reach, until now: Int64) -> ChaosTally.Excuse? {
+        if !former.isTold { return .lostAnswer }
+        if let end = timeline.end(ofGatewayWith: former.answered, since: former.arrived, until: now) {
+            return .gateway(ageMilliseconds: max(0, end - former.answered))
+        }
+        return timeline.isCutOff(answered: former.answered, since: former.arrived, until: now)
+            ? .lostAnswer : nil
+    }
+
+    private mutating func takeDeath(_ arrival: ArrivalFeed.Arrival, _ number: ChaosNumber, _ reach: Reach) {
+        tally.gone += 1
+        defer {
+            if deaths[arrival.token] == nil {
+                deaths[arrival.token] = Death(arrived: reach.arrived, answered: reach.answered)
+            }
+        }
+        guard let death = deaths[arrival.token] else { return }
+        let told = Reach(
+            step: 0, apnsID: "", arrived: death.arrived, answered: death.answered, isTold: true)
+        if excuse(told, until: reach.arrived) != nil {
+            deaths[arrival.token] = Death(arrived: reach.arrived, answered: reach.answered)
+            return tally.goneAgain += 1
+        }
+        guard activities[number.serial]?.isRegisteredLate != true else { return tally.goneAgain += 1 }
+        breach(
+            "a dead token again, told \(clock(death.arrived)): \(name(number)) at \(arrival.hardwareID), "
+                + "\(clock(reach.arrived)), token \(arrival.token.prefix(12))…")
+    }
+
+    /// The time of day in UTC, to the millisecond.
+    func clock(_ milliseconds: Int64) -> String { ClockText.day(milliseconds) }
+}
+
+// MARK: - Judgement
+
+extension ChaosBook {
+    /// What the door says about a settled message.
+    struct Settled: Equatable, Sendable {
+        var delivered: Int
+        /// Deliveries that failed, expired or were unreachable.
+        var errors: Int
+        /// All deliveries; nil when the door was not asked for it.
+        var total: Int?
+    }
+
+    /// Compares what the door says with what the phones got.
+    ///
+    /// - Returns: what does not fit; nil if all does, and then the message is done with.
+    mutating func judge(_ number: ChaosNumber, _ settled: Settled) -> String? {
+        guard let activity = activities[number.serial], let message = activity.open[number.step] else {
+            return nil
+        }
+        if let fault = fault(message, of: activity, settled) { return "\(fault): \(name(number))" }
+        tally.settled += 1
+        tally.delivered += settled.delivered
+        tally.errors += settled.errors
+        tally.superseded += max(
+            0, (settled.total ?? activity.places.count) - settled.delivered - settled.errors)
+        forget(number)
+        return nil
+    }
+
+    private func fault(_ message: Message, of activity: Activity, _ settled: Settled) -> String? {
+        let certain = message.reaches.count { excuse($0, until: .max / 2) == nil }
+        guard (certain...message.reaches.count).contains(settled.delivered) else {
+            return "delivered is \(settled.delivered), APNs has had it \(message.reaches.count) times, "
+                + "\(certain) of them for certain"
+        }
+        guard !activity.hasStrayed else { return nil }
+        // An end that finds its start unsent settles both without a push.
+        let unstarted = activity.endAccepted ? activity.places.count { !$0.isStarted } : 0
+        let mayFail = message.reaches.count - certain + unstarted
+        if settled.errors > mayFail { return "\(settled.errors) deliveries failed" }
+        if let total = settled.total,
+            total > activity.places.count || total + unstarted < activity.places.count
+        {
+            return "\(total) deliveries for \(activity.places.count) phones"
+        }
+        return nil
+    }
+
+    /// Something is wrong with a message to the very end.
+    mutating func condemn(_ number: ChaosNumber, _ fault: String) {
+        breach(fault)
+        forget(number)
+    }
+
+    /// A message is not settled to the very end.
+    mutating func unsettled(_ number: ChaosNumber) {
+        tally.unsettled += 1
+        breach("not settled: \(name(number))")
+    }
+
+    /// Compares what a phone shows in the end with the newest state that was accepted.
+    mutating func check(_ serial: Int, place: Int, shown: Int?) {
+        guard let activity = activities[serial], let newest = activity.newestAccepted, !activity.isDismissed
+        else { return }
+        tally.phones += 1
+        guard shown != ChaosNumber(serial: serial, step: newest).packed else { return }
+        let step = shown.map { "state \(ChaosNumber(packed: $0).step)" } ?? "nothing"
+        breach(
+            "\(activity.places[place].hardwareID) shows \(step) of \(activity.name), the newest is \(newest)"
+                + (activity.hasStrayed ? " (its token has changed)" : ""))
+    }
+}
