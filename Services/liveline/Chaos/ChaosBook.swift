@@ -58,24 +58,26 @@ struct ChaosBook {
         var isOver: Bool { endAccepted && open.isEmpty }
     }
 
-    /// The first 410 that APNs has told about a token.
-    private struct Death {
-        var arrived: Int64
-        var answered: Int64
+    /// A push that came again, or a 410 after a 410: whether somebody must have known is told in the end.
+    private struct Suspicion {
+        var former: Reach
+        var again: Int64
+        var text: String
+        var isDeath = false
     }
 
-    var timeline: ChaosTimeline
+    var timeline = ChaosTimeline()
     private(set) var activities: [Int: Activity] = [:]
     private(set) var breaches: [String] = []
     private(set) var breachCount = 0
     private(set) var tally = ChaosTally()
-    private var deaths: [String: Death] = [:]
+    /// The last 410 about each token.
+    private var deaths: [String: Reach] = [:]
+    private var suspicions: [Suspicion] = []
     private var begun = 0
 
     /// How many breaches are kept with their words.
     static let breachesMax = 20
-
-    init(doubtMilliseconds: Int64) { timeline = ChaosTimeline(doubtMilliseconds: doubtMilliseconds) }
 
     /// Notes something that must not be.
     mutating func breach(_ text: String) {
@@ -162,7 +164,8 @@ extension ChaosBook {
         let number = ChaosNumber(packed: arrival.number)
         let reach = Reach(
             step: number.step, apnsID: arrival.apnsID, arrived: arrival.atMicroseconds / 1_000,
-            answered: arrival.answeredAtMicroseconds / 1_000, isTold: arrival.status == 200)
+            answered: arrival.answeredAtMicroseconds / 1_000,
+            isTold: arrival.status == 200 || arrival.status == 410)
         tally.arrivals += 1
         if arrival.status == 410 { return takeDeath(arrival, number, reach) }
         guard arrival.verdict != nil else { return tally.notTaken += 1 }
@@ -193,13 +196,12 @@ extension ChaosBook {
                     + clock(reach.arrived))
         }
         tally.repeated += 1
-        if let excuse = excuse(former, until: reach.arrived) {
-            tally.count(excuse)
-        } else {
-            breach(
-                "twice: \(name(number)) at \(hardwareID), \(clock(former.arrived)) (\(former.apnsID)) and "
-                    + "\(clock(reach.arrived)) (\(reach.apnsID))")
-        }
+        suspicions.append(
+            Suspicion(
+                former: former, again: reach.arrived,
+                text:
+                    "twice: \(name(number)) at \(hardwareID), \(clock(former.arrived)) (\(former.apnsID)) and "
+                    + "\(clock(reach.arrived)) (\(reach.apnsID))"))
         activities[number.serial]?.places[place].last = reach
         let known = activities[number.serial]?.open[number.step]?.reaches.firstIndex(of: former)
         if let known { activities[number.serial]?.open[number.step]?.reaches[known] = reach }
@@ -215,24 +217,32 @@ extension ChaosBook {
             ? .lostAnswer : nil
     }
 
-    private mutating func takeDeath(_ arrival: ArrivalFeed.Arrival, _ number: ChaosNumber, _ reach: Reach) {
+    private mutating func takeDeath(
+        _ arrival: ArrivalFeed.Arrival, _ number: ChaosNumber, _ reach: Reach
+    ) {
         tally.gone += 1
-        defer {
-            if deaths[arrival.token] == nil {
-                deaths[arrival.token] = Death(arrived: reach.arrived, answered: reach.answered)
+        let former = deaths.updateValue(reach, forKey: arrival.token)
+        guard let former else { return }
+        tally.goneAgain += 1
+        guard activities[number.serial]?.isRegisteredLate != true else { return }
+        suspicions.append(
+            Suspicion(
+                former: former, again: reach.arrived,
+                text: "a dead token again, told \(clock(former.arrived)): \(name(number)) at "
+                    + "\(arrival.hardwareID), \(clock(reach.arrived)), token \(arrival.token.prefix(12))…",
+                isDeath: true))
+    }
+
+    /// Tells which repeats nobody could know of, and which are breaches, once all evidence is there.
+    mutating func weigh() {
+        for suspicion in suspicions {
+            guard let excuse = excuse(suspicion.former, until: suspicion.again) else {
+                breach(suspicion.text)
+                continue
             }
+            if !suspicion.isDeath { tally.count(excuse) }
         }
-        guard let death = deaths[arrival.token] else { return }
-        let told = Reach(
-            step: 0, apnsID: "", arrived: death.arrived, answered: death.answered, isTold: true)
-        if excuse(told, until: reach.arrived) != nil {
-            deaths[arrival.token] = Death(arrived: reach.arrived, answered: reach.answered)
-            return tally.goneAgain += 1
-        }
-        guard activities[number.serial]?.isRegisteredLate != true else { return tally.goneAgain += 1 }
-        breach(
-            "a dead token again, told \(clock(death.arrived)): \(name(number)) at \(arrival.hardwareID), "
-                + "\(clock(reach.arrived)), token \(arrival.token.prefix(12))…")
+        suspicions = []
     }
 
     /// The time of day in UTC, to the millisecond.
@@ -249,15 +259,25 @@ extension ChaosBook {
         var errors: Int
         /// All deliveries; nil when the door was not asked for it.
         var total: Int?
+        /// When the last of them had its outcome, if it was asked for.
+        var settledAt: Int64?
     }
 
     /// Compares what the door says with what the phones got.
     ///
+    /// What a gateway may have taken with it is only believed when `isLate`: until then evidence may come.
+    ///
     /// - Returns: what does not fit; nil if all does, and then the message is done with.
-    mutating func judge(_ number: ChaosNumber, _ settled: Settled) -> String? {
+    mutating func judge(_ number: ChaosNumber, _ settled: Settled, isLate: Bool) -> String? {
         guard let activity = activities[number.serial], let message = activity.open[number.step] else {
             return nil
         }
+        if let moment = settled.settledAt, settled.delivered == 1, let reach = message.reaches.first,
+            message.reaches.count == 1, activity.places.count == 1, reach.isTold
+        {
+            timeline.committed(reach.answered, at: moment)
+        }
+        if !isLate, settled.delivered != message.reaches.count { return "early: \(name(number))" }
         if let fault = fault(message, of: activity, settled) { return "\(fault): \(name(number))" }
         tally.settled += 1
         tally.delivered += settled.delivered
@@ -279,9 +299,9 @@ extension ChaosBook {
         let unstarted = activity.endAccepted ? activity.places.count { !$0.isStarted } : 0
         let mayFail = message.reaches.count - certain + unstarted
         if settled.errors > mayFail { return "\(settled.errors) deliveries failed" }
-        if let total = settled.total,
-            total > activity.places.count || total + unstarted < activity.places.count
-        {
+        // What the registry takes only after the end of its run finds nobody.
+        let least = activity.endAccepted ? 0 : activity.places.count
+        if let total = settled.total, !(least...activity.places.count).contains(total) {
             return "\(total) deliveries for \(activity.places.count) phones"
         }
         return nil

@@ -14,6 +14,8 @@ final class ChaosJudge: Pollable {
         var due: Int64
         /// What did not fit the last time.
         var fault: String?
+        /// How often its settled state was judged.
+        var judged = 0
     }
 
     private let client: HTTPClient
@@ -32,10 +34,15 @@ final class ChaosJudge: Pollable {
     /// How long after its acceptance a message is asked about, and each time after that, ms.
     private static let patienceMilliseconds: Int64 = 6_000
     private static let (batchMax, batchesMax, pauseMilliseconds) = (200, 4, Int64(100))
+    /// How often a message that does not fit is judged before the end of a gateway is an excuse.
+    private static let judgedEarly = 3
     /// Of so many messages one is looked at in full.
-    private static let fullStride = 8
+    private let fullStride: Int
 
-    init(_ client: HTTPClient, _ door: Door, _ book: Shared<ChaosBook>, _ feed: ArrivalFeed) {
+    init(
+        _ client: HTTPClient, _ door: Door, _ book: Shared<ChaosBook>, _ feed: ArrivalFeed, rate: Int64
+    ) {
+        fullStride = Int(min(16, max(1, rate / 25)))
         (self.client, self.door, self.book, self.feed) = (client, door, book, feed)
     }
 
@@ -99,7 +106,7 @@ final class ChaosJudge: Pollable {
             let settled = ChaosBook.Settled(
                 delivered: Int(metrics?["sends"]?.int64 ?? 0), errors: Int(metrics?["errors"]?.int64 ?? 0))
             let isPlain = settled.errors == 0 && question.fault == nil
-            if isPlain, (question.number.serial + question.number.step) % Self.fullStride != 0 {
+            if isPlain, (question.number.serial + question.number.step) % fullStride != 0 {
                 answered.append((question, settled, MonotonicClock.nowMilliseconds()))
             } else {
                 askInFull(question)
@@ -116,7 +123,8 @@ final class ChaosJudge: Pollable {
             let counts = status.counts
             let settled = ChaosBook.Settled(
                 delivered: counts.delivered, errors: counts.failed + counts.expired + counts.unreachable,
-                total: Outcome.allCases.reduce(0) { $0 + counts[$1] })
+                total: Outcome.allCases.reduce(0) { $0 + counts[$1] },
+                settledAt: (try? JSONDocument(answer.body))?.root["settledAtMilliseconds"]?.int64)
             answered.append((question, settled, MonotonicClock.nowMilliseconds()))
         }
     }
@@ -124,7 +132,9 @@ final class ChaosJudge: Pollable {
     private func judge(_ question: Question, _ settled: ChaosBook.Settled) {
         var question = question
         if question.fault != nil { misfits -= 1 }
-        question.fault = book.value.judge(question.number, settled)
+        question.judged += 1
+        question.fault = book.value.judge(
+            question.number, settled, isLate: question.judged > Self.judgedEarly)
         guard question.fault != nil else { return open -= 1 }
         misfits += 1
         later(question)

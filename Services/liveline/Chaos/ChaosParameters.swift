@@ -22,8 +22,6 @@ struct ChaosParameters: Sendable, Equatable {
     var tokenMilliseconds: Int64 = 400
     /// How long everything may take to come to rest afterwards, seconds.
     var settleSeconds: Int64 = 300
-    /// How long an answer of APNs may stay uncommitted while gateway and registry both work, ms.
-    var doubtMilliseconds: Int64 = 3_000
 
     /// Every so many activities one has tokens that change, and every so many one is on several phones.
     static let (strayingStride, sharedStride, sharedPhones) = (5, 7, 3)

@@ -15,24 +15,29 @@ struct ChaosTimeline: Equatable, Sendable {
         var ended: Int64?
         /// When it worked again; nil as long as it does not.
         var to: Int64?
+        /// Of an end of the gateway: the registry is known to have committed what was answered up to here before it.
+        var committed: Int64
+
+        /// When the process ended; nil as long as it has not.
+        var end: Int64? { kind == .kill ? from : kind == .restart ? ended : nil }
     }
 
     private(set) var incidents: [Incident] = []
     /// Times in which connections to APNs may end.
     private(set) var closings: [ClosedRange<Int64>] = []
-    /// How long an answer may stay uncommitted while gateway and registry both work.
-    let doubtMilliseconds: Int64
+    private var committed = Int64.min
 
     /// How long before the end of a connection an answer may have been given that it took with it.
     static let closingMilliseconds: Int64 = 500
 
-    init(doubtMilliseconds: Int64) { self.doubtMilliseconds = doubtMilliseconds }
+    /// How long after its return the registry may need to take what was kept for it.
+    static let returnMilliseconds: Int64 = 3_000
 
     /// Notes an incident.
     ///
     /// - Returns: its place, for `ended` and `over`.
     mutating func begin(_ kind: Kind, _ service: ServiceName, at now: Int64) -> Int {
-        incidents.append(Incident(service: service, kind: kind, from: now))
+        incidents.append(Incident(service: service, kind: kind, from: now, committed: committed))
         return incidents.count - 1
     }
 
@@ -48,17 +53,28 @@ struct ChaosTimeline: Equatable, Sendable {
         closings[closings.count - 1] = last.lowerBound...max(last.lowerBound, now)
     }
 
+    /// Notes that an answer of APNs was committed by the registry at a moment.
+    ///
+    /// Reports go from gateway to registry in the order of their answers, so that earlier ones were committed too.
+    mutating func committed(_ answered: Int64, at moment: Int64) {
+        committed = max(committed, answered)
+        for place in incidents.indices where incidents[place].service == .apnsGateway {
+            guard let end = incidents[place].end, end >= moment else { continue }
+            incidents[place].committed = max(incidents[place].committed, answered)
+        }
+    }
+
     /// The end of a gateway, no later than `until`, that took with it what it knew of a push.
     ///
-    /// It is one that found the push on the wire, or the answer given so shortly before that the registry may not have
-    /// committed it: gateway and registry had not both worked for `doubtMilliseconds` in between. A gateway that is
-    /// asked to stop waits for that, unless the registry does not work either.
+    /// It is one that found the push on the wire, or its answer not yet committed by the registry as far as anyone
+    /// knows. A gateway that is asked to stop waits for that, unless the registry does not work.
     func end(ofGatewayWith answered: Int64, since arrived: Int64, until: Int64) -> Int64? {
-        for incident in incidents where incident.service == .apnsGateway && incident.kind != .hold {
-            let end = incident.kind == .kill ? incident.from : incident.ended ?? until
-            guard arrived <= end, end <= until else { continue }
-            let mayLose = incident.kind == .kill || isDisturbed(.tokenRegistry, incident.from, end)
-            if mayLose, !hasCalm(from: answered, to: end) { return end }
+        for incident in incidents where incident.service == .apnsGateway {
+            // What comes to APNs until the next life is ready was sent by the former one.
+            guard let end = incident.end, arrived <= incident.to ?? .max, end <= until,
+                answered > incident.committed
+            else { continue }
+            if incident.kind == .kill || isDisturbed(.tokenRegistry, incident.from, end) { return end }
         }
         return nil
     }
@@ -76,19 +92,7 @@ struct ChaosTimeline: Equatable, Sendable {
 
     private func isDisturbed(_ service: ServiceName, _ from: Int64, _ to: Int64) -> Bool {
         incidents.contains {
-            $0.service == service && $0.from <= to && ($0.to ?? .max) >= from - doubtMilliseconds
+            $0.service == service && $0.from <= to && ($0.to ?? .max) >= from - Self.returnMilliseconds
         }
-    }
-
-    /// Whether gateway and registry both worked long enough for an answer to be committed.
-    private func hasCalm(from: Int64, to: Int64) -> Bool {
-        var calmSince = from
-        for incident in incidents where incident.service == .apnsGateway || incident.service == .tokenRegistry
-        {
-            guard incident.from <= to, (incident.to ?? .max) > calmSince else { continue }
-            if incident.from - calmSince >= doubtMilliseconds { return true }
-            calmSince = max(calmSince, incident.to ?? to)
-        }
-        return to - calmSince >= doubtMilliseconds
     }
 }

@@ -43,9 +43,6 @@ struct ChaosCommand: Subcommand {
             .number(
                 "--settle", "seconds to come to rest in the end (300)", 1...86_400, \.parameters.settleSeconds
             ),
-            .number(
-                "--doubt-ms", "how long an answer may stay uncommitted while all work (3000)", 0...60_000,
-                \.parameters.doubtMilliseconds),
             .flag("--keep", "keep stores and logs also when all is well", \.isKept),
         ]
     }

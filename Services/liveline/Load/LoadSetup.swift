@@ -105,14 +105,19 @@ struct LoadSetup {
         try waitActive(count)
     }
 
-    /// Starts one activity on all phones by a filter and waits until all have its token.
-    func startAll(_ count: Int) throws(CommandFailure) {
+    /// Makes the filter that finds all phones of the run, by the run's name.
+    func createFilter() throws(CommandFailure) {
         let filter = door.request("createFilter") { filter in
             filter.member("name", name)
             filter.array("conditions") { $0.element(["load", "EQ", name]) }
             filter.member("operator", "AND")
         }
         _ = try DoorAnswer(.success(try loop.call(filter))).get()
+    }
+
+    /// Starts one activity on all phones by a filter and waits until all have its token.
+    func startAll(_ count: Int) throws(CommandFailure) {
+        try createFilter()
         _ = try DoorAnswer(.success(try loop.call(door.request(Self.start(activity(0), .filter(name))))))
             .get()
         try waitActive(count)
