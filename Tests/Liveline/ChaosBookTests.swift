@@ -5,6 +5,7 @@ import Testing
 
 struct ChaosBookTests {
     private var book = ChaosBook()
+    private var connection = 1
     private let phones = ["p-1", "p-2", "p-3"]
 
     /// An activity whose start has been accepted.
@@ -29,10 +30,12 @@ struct ChaosBookTests {
             ArrivalFeed.Arrival(
                 number: number.packed, atMicroseconds: milliseconds * 1_000, event: "update",
                 verdict: reaches ? "updated" : nil, apnsID: id ?? "\(number.packed)", token: token,
-                hardwareID: phone, status: status, answeredAtMicroseconds: milliseconds * 1_000))
+                hardwareID: phone, connection: connection, status: status,
+                answeredAtMicroseconds: milliseconds * 1_000))
     }
 
     private mutating func gatewayDies(at milliseconds: Int64) {
+        connection += 1
         let place = book.timeline.begin(.kill, .apnsGateway, at: milliseconds)
         book.timeline.ended(place, at: milliseconds)
         book.timeline.over(place, at: milliseconds + 500)

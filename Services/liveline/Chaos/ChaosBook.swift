@@ -22,7 +22,9 @@ struct ChaosBook {
         var apnsID: String
         var arrived: Int64
         var answered: Int64
-        /// Whether APNs answered 200.
+        /// When the first push came on its connection.
+        var connectedAt: Int64
+        /// Whether APNs answered 200 or 410.
         var isTold: Bool
     }
 
@@ -74,6 +76,7 @@ struct ChaosBook {
     /// The last 410 about each token.
     private var deaths: [String: Reach] = [:]
     private var suspicions: [Suspicion] = []
+    private var connections: [Int: Int64] = [:]
     private var begun = 0
 
     /// How many breaches are kept with their words.
@@ -162,9 +165,12 @@ extension ChaosBook {
     /// Takes a push that came to APNs.
     mutating func take(_ arrival: ArrivalFeed.Arrival) {
         let number = ChaosNumber(packed: arrival.number)
+        let arrived = arrival.atMicroseconds / 1_000
+        let connectedAt = connections[arrival.connection] ?? arrived
+        connections[arrival.connection] = connectedAt
         let reach = Reach(
-            step: number.step, apnsID: arrival.apnsID, arrived: arrival.atMicroseconds / 1_000,
-            answered: arrival.answeredAtMicroseconds / 1_000,
+            step: number.step, apnsID: arrival.apnsID, arrived: arrived,
+            answered: arrival.answeredAtMicroseconds / 1_000, connectedAt: connectedAt,
             isTold: arrival.status == 200 || arrival.status == 410)
         tally.arrivals += 1
         if arrival.status == 410 { return takeDeath(arrival, number, reach) }
@@ -210,7 +216,7 @@ extension ChaosBook {
     /// Why nobody could know of a push when the next came; nil if somebody must have known.
     private func excuse(_ former: Reach, until now: Int64) -> ChaosTally.Excuse? {
         if !former.isTold { return .lostAnswer }
-        if let end = timeline.end(ofGatewayWith: former.answered, since: former.arrived, until: now) {
+        if let end = timeline.end(ofGatewayWith: former, until: now) {
             return .gateway(ageMilliseconds: max(0, end - former.answered))
         }
         return timeline.isCutOff(answered: former.answered, since: former.arrived, until: now)

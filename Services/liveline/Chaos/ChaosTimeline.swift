@@ -67,12 +67,13 @@ struct ChaosTimeline: Equatable, Sendable {
     /// The end of a gateway, no later than `until`, that took with it what it knew of a push.
     ///
     /// It is one that found the push on the wire, or its answer not yet committed by the registry as far as anyone
-    /// knows. A gateway that is asked to stop waits for that, unless the registry does not work.
-    func end(ofGatewayWith answered: Int64, since arrived: Int64, until: Int64) -> Int64? {
+    /// knows. A gateway that is asked to stop waits for that, unless the registry does not work. What comes to APNs
+    /// on a connection that is older than the end was sent before it, and so was all that comes until the next life
+    /// is ready.
+    func end(ofGatewayWith reach: ChaosBook.Reach, until: Int64) -> Int64? {
         for incident in incidents where incident.service == .apnsGateway {
-            // What comes to APNs until the next life is ready was sent by the former one.
-            guard let end = incident.end, arrived <= incident.to ?? .max, end <= until,
-                answered > incident.committed
+            guard let end = incident.end, end <= until, reach.answered > incident.committed,
+                reach.connectedAt <= end || reach.arrived <= incident.to ?? .max
             else { continue }
             if incident.kind == .kill || isDisturbed(.tokenRegistry, incident.from, end) { return end }
         }

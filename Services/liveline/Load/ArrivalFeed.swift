@@ -19,6 +19,8 @@ final class ArrivalFeed: Pollable {
         var token = ""
         /// The phone that the token leads to.
         var hardwareID = ""
+        /// The ordinal of the connection on which it came.
+        var connection = 0
         /// How it was answered; 0 when it got no answer.
         var status = 200
         /// When it was answered, UNIX microseconds.
@@ -102,6 +104,7 @@ final class ArrivalFeed: Pollable {
             number: Int(number), atMicroseconds: at, event: value["event"]?.string ?? "",
             verdict: value["verdict"]?.string, apnsID: value["apnsId"]?.string ?? "",
             token: value["token"]?.string ?? "", hardwareID: value["hwid"]?.string ?? "",
+            connection: Int(value["connection"]?.int64 ?? 0),
             status: Int(value["status"]?.int64 ?? 0),
             answeredAtMicroseconds: at + 1_000 * (value["delayMilliseconds"]?.int64 ?? 0))
         if arrival.event == "update", let verdict = arrival.verdict {
