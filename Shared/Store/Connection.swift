@@ -11,6 +11,7 @@ internal import CSQLite
     /// - Parameters:
     ///   - path: the file.
     ///   - isReadOnly: whether it is only to be looked at; then it must be there.
+    /// - Throws: `StoreError` if it cannot be opened.
     init(path: String, isReadOnly: Bool = false) throws(StoreError) {
         var opened: OpaquePointer?
         let access = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE

@@ -27,11 +27,13 @@ struct NeighboursRun {
         try crowd.createFilter()
         progress.say("rest: \(parameters.rest) s")
         try loop.run(forMilliseconds: parameters.rest * 1_000)
-        let alone = try phase(neighbour, Self.aloneBase, loop) { sender, feed throws(CommandFailure) in
+        let alone = try phase(neighbour, Self.aloneBase, after: 0, loop) {
+            sender, feed throws(CommandFailure) in
             try loop.run(forMilliseconds: parameters.seconds * 1_000, with: [sender, feed.feed])
         }
         var fanOut: Int64 = 0
-        let beside = try phase(neighbour, Self.besideBase, loop) { sender, feed throws(CommandFailure) in
+        let beside = try phase(neighbour, Self.besideBase, after: alone.count, loop) {
+            sender, feed throws(CommandFailure) in
             fanOut = try self.fanOut(crowd, loop, sender, feed)
         }
         return NeighboursReport(
@@ -70,15 +72,19 @@ struct NeighboursRun {
     }
 
     /// Sends single updates while `body` runs, then waits for those that have not arrived.
+    ///
+    /// It goes on with the activity whose turn it is after those that were `sent`, so that no pace holds one back.
     private func phase(
-        _ setup: LoadSetup, _ base: Int, _ loop: CallLoop,
+        _ setup: LoadSetup, _ base: Int, after sent: Int, _ loop: CallLoop,
         body: (OpenLoopSender, Feed) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> SendLog {
-        let door = setup.door
+        let (door, activities) = (setup.door, parameters.activityCount)
         let schedule = OpenLoop(rate: parameters.schedule.rate, count: .max / 2)
-        let sender = OpenLoopSender(schedule, activities: parameters.activityCount, client: loop.client) {
+        let sender = OpenLoopSender(schedule, activities: activities, client: loop.client) {
             door.request(
-                LiveActivityCall(.update, activity: setup.activity($1), state: LoadSetup.state(base + $0)))
+                LiveActivityCall(
+                    .update, activity: setup.activity(($1 + sent) % activities),
+                    state: LoadSetup.state(base + $0)))
         }
         let feed = Feed(loop, own.control, next: try ArrivalFeed.newest(own.control, loop)) { arrival in
             guard arrival.event == "update" else { return }
