@@ -185,18 +185,20 @@ struct DoctorTests {
         }
     }
 
-    @Test func `a socket that nobody listens at is one`() throws {
-        try write("ingest.1.admin")
-        try write("ingest.1.work")
-        let listening = """
-            Num       RefCount Protocol Flags    Type St Inode Path
-            ffff: 00000002 00000000 00010000 0001 01 4711 \(directory.path)/ingest.1.admin
-            ffff: 00000002 00000000 00000000 0001 03 4712 \(directory.path)/ingest.1.work
-            """
+    @Test func `a socket whose process is gone is one`() throws {
+        for name in ["ingest.1.lock", "ingest.1.admin", "segmenter.1.work", "segmenter.1.answers"] {
+            try write(name)
+        }
+        let attributes = try FileManager.default.attributesOfItem(
+            atPath: "\(directory.path)/ingest.1.lock")
+        let inode = try #require(attributes[.systemFileNumber] as? UInt64)
         let findings = RunExamination(directory: directory.path) {
-            $0 == "/proc/net/unix" ? listening : nil
+            $0 == "/proc/locks" ? "1: FLOCK  ADVISORY  WRITE 708 08:01:\(inode) 0 EOF\n" : nil
         }.findings
-        #expect(findings.map(\.what) == ["\(directory.path)/ingest.1.work: nobody listens at this socket"])
+        #expect(
+            findings.map(\.what) == [
+                "\(directory.path)/segmenter.1.answers and 1 more: nobody listens at this socket"
+            ])
     }
 
     @Test func `a run directory that is not there, or open to every user, is one`() throws {

@@ -76,6 +76,8 @@ struct ChaosCommand: Subcommand {
             supervision: supervision, sink: log.sink
         ) {
             $0.startBurst = 1_000
+            // What follows a start that may never have come is settled before the run gives up.
+            $0.tokenWaitSeconds = 120
             $0.logLevel = "info"
         }
         defer { own.stop() }

@@ -87,26 +87,22 @@ struct RunExamination {
 
     // MARK: Sockets
 
+    /// Sockets whose process is gone; one that holds its lock watches its sockets itself.
     private func sockets(_ names: [String]) -> [Finding] {
-        let listening = Self.listening(in: proc("/proc/net/unix") ?? "")
-        return names.filter { name in [".work", ".answers", ".admin"].contains { name.hasSuffix($0) } }
-            .map { "\(directory)/\($0)" }.filter { !listening.contains($0) }
-            .map {
-                Finding(
-                    "\($0): nobody listens at this socket",
-                    "a service that was killed leaves it; its next start replaces it")
+        let left = names.filter { name in
+            guard let dot = name.lastIndex(of: "."), Self.sockets.contains(String(name[dot...])) else {
+                return false
             }
+            return holder("\(directory)/\(name[..<dot]).lock") == nil
+        }
+        guard let first = left.first else { return [] }
+        let others = left.count > 1 ? " and \(left.count - 1) more" : ""
+        return [
+            Finding(
+                "\(directory)/\(first)\(others): nobody listens at this socket",
+                "a service that was killed leaves it; its next start replaces it")
+        ]
     }
 
-    /// The paths of Unix sockets that somebody listens at (proc(5), /proc/net/unix: flag `__SO_ACCEPTCON`).
-    static func listening(in text: String) -> Set<String> {
-        Set(
-            text.split(separator: "\n").compactMap { line in
-                let words = line.split(separator: " ")
-                guard words.count == 8, let flags = UInt32(words[3], radix: 16), flags & 0x1_0000 != 0 else {
-                    return nil
-                }
-                return String(words[7])
-            })
-    }
+    private static let sockets: Set<String> = [".work", ".answers", ".admin"]
 }
