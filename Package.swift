@@ -80,8 +80,9 @@ let package = Package(
             "apns-gateway", "Collections", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
         service("apns-simulator", "Arguments", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         service(
-            "liveline", "Contracts", "Service", "Web", "HTTP2", "JSON", "Telemetry", "Crypto", "Processes",
-            "Arguments"),
+            "liveline", "Collections", "Contracts", "Service", "Store", "Web", "HTTP2", "JSON", "Telemetry",
+            "Crypto",
+            "Processes", "Arguments"),
 
         tests("Collections", "Collections"),
         tests("JSON", "JSON"),
@@ -103,7 +104,7 @@ let package = Package(
         tests("APNsGateway", "apns-gateway", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),
         tests("APNsSimulator", "apns-simulator", "Arguments", "HTTP2", "Crypto", "Web", "JSON", "Telemetry"),
         tests(
-            "Liveline", "liveline", "Arguments", "Contracts", "Service", "Web", "JSON", "Telemetry",
+            "Liveline", "liveline", "Arguments", "Contracts", "Service", "Store", "Web", "JSON", "Telemetry",
             "Crypto", "Processes"),
         tests(
             "Pipeline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "Contracts",

@@ -1,14 +1,22 @@
-/// The last pushes that APNs accepted, in a ring of bounded size.
+/// The last pushes that came to APNs, in a ring of bounded size.
 struct Arrivals: Sendable {
     struct Arrival: Sendable {
         var idHigh: UInt64
         var idLow: UInt64
-        var reference: UInt64
+        /// What its token stands for; nil for one that was never given out.
+        var reference: UInt64?
         var receivedAtMicroseconds: Int64
         var event: PushEvent
-        var verdict: DeliveryVerdict
+        /// What its phone made of it; nil when it was refused.
+        var verdict: DeliveryVerdict?
         /// The integer that the sender put into the content state.
         var marker: Int64?
+        /// The ordinal of the connection on which it came.
+        var connection = 0
+        /// How it was answered; 0 when it got no answer.
+        var status = 0
+        /// How long after its arrival it was answered.
+        var delayMilliseconds: Int64 = 0
     }
 
     private let limit: Int

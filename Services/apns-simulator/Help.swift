@@ -39,7 +39,7 @@ enum Help {
           GET    /script, DELETE /script
           POST   /connections               streamLimit, goAway (a reason), close, or handshakeDelayMilliseconds
           GET    /counters
-          GET    /arrivals?since=N&limit=N  the last accepted pushes, from number N on
+          GET    /arrivals?since=N&limit=N  the last accepted pushes, from number N on; with &refused=1 all that came
           POST   /reset                     counters, script and arrivals; with {"phones": true} phones too
           GET    /healthz
 

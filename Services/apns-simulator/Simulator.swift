@@ -66,14 +66,21 @@ struct Simulator {
         _ request: APNsRequest, on connection: inout ConnectionRecord, nowMicroseconds: Int64
     ) -> Reaction {
         let id = RequestID(request.headers.id) ?? RequestID(ids.next())
-        guard !script.isEmpty, let rule = scriptedRule(request, connection) else {
-            return check(request, id, on: &connection, nowMicroseconds)
-        }
+        let push = AcceptedPush(request, id.value)
+        var arrival = Arrivals.Arrival(
+            idHigh: id.value.high, idLow: id.value.low,
+            reference: fleet.reference(of: request.deviceToken)?.packed,
+            receivedAtMicroseconds: nowMicroseconds, event: push.payload?.event ?? .none, verdict: nil,
+            marker: push.payload?.marker(member: fleet.settings.markerMember), connection: connection.ordinal)
+        let rule = script.isEmpty ? nil : scriptedRule(request, push, connection)
         var reaction = Reaction(outcome: .silence)
-        if rule.delivers || rule.action == .pass {
-            reaction = check(request, id, on: &connection, nowMicroseconds)
+        if rule.map({ $0.delivers || $0.action == .pass }) ?? true {
+            (reaction, arrival.verdict) = check(request, push, id, on: &connection, nowMicroseconds)
         }
-        apply(rule, to: &reaction, id, connection)
+        if let rule { apply(rule, to: &reaction, id, connection) }
+        if case .answer(let answer) = reaction.outcome { arrival.status = answer.status }
+        arrival.delayMilliseconds = reaction.delayMilliseconds
+        arrivals.append(arrival)
         return reaction
     }
 
@@ -112,13 +119,11 @@ struct Simulator {
     }
 
     private mutating func scriptedRule(
-        _ request: APNsRequest, _ connection: ConnectionRecord
+        _ request: APNsRequest, _ push: AcceptedPush, _ connection: ConnectionRecord
     ) -> ScriptedAnswer? {
         let hex = request.deviceToken
         let reference = fleet.reference(of: hex)
-        let event =
-            script.entries.contains { $0.rule.match.event != nil }
-            ? PushPayload(request.body)?.eventName : nil
+        let event = push.payload?.eventName
         return script.next { match in
             if let token = match.token, token != String(hex)?.lowercased() { return false }
             if let name = match.event, name != event { return false }
@@ -135,41 +140,24 @@ struct Simulator {
 
 extension Simulator {
     private mutating func check(
-        _ request: APNsRequest, _ id: RequestID, on connection: inout ConnectionRecord,
+        _ request: APNsRequest, _ push: AcceptedPush, _ id: RequestID, on connection: inout ConnectionRecord,
         _ nowMicroseconds: Int64
-    ) -> Reaction {
+    ) -> (Reaction, DeliveryVerdict?) {
         let now = nowMicroseconds / 1000
         switch rules.judge(request, on: &connection, nowMilliseconds: now) {
-        case .refused(let reason): return refusal(reason, nil, id, on: &connection)
+        case .refused(let reason): return (refusal(reason, nil, id, on: &connection), nil)
         case .passed(let topic):
             let standing = fleet.standing(
                 of: request.deviceToken, topic: topic, environment: connection.environment,
                 nowMilliseconds: now)
             if let refused = standing.refusal {
-                return refusal(refused.reason, refused.timestampMilliseconds, id, on: &connection)
+                return (refusal(refused.reason, refused.timestampMilliseconds, id, on: &connection), nil)
             }
-            if case .good(let reference) = standing {
-                deliver(request, id.value, to: reference, nowMicroseconds)
-            }
-            return success(id, on: &connection)
+            guard case .good(let reference) = standing else { return (success(id, on: &connection), nil) }
+            counters.accepted += 1
+            let verdict = fleet.deliver(push, to: reference, nowMilliseconds: now)
+            return (success(id, on: &connection), verdict)
         }
-    }
-
-    private mutating func deliver(
-        _ request: APNsRequest, _ id: PushID, to reference: TokenReference, _ nowMicroseconds: Int64
-    ) {
-        let push = AcceptedPush(
-            body: request.body, pushID: id.high ^ id.low &* 0x9E37_79B9_7F4A_7C15,
-            isUrgent: request.headers.priority != "5" && request.headers.priority != "1",
-            expiresAtSeconds: request.headers.expiration.flatMap(Int64.init))
-        let verdict = fleet.deliver(push, to: reference, nowMilliseconds: nowMicroseconds / 1000)
-        counters.accepted += 1
-        arrivals.append(
-            Arrivals.Arrival(
-                idHigh: id.high, idLow: id.low, reference: reference.packed,
-                receivedAtMicroseconds: nowMicroseconds, event: push.payload?.event ?? .none,
-                verdict: verdict,
-                marker: push.payload?.marker(member: fleet.settings.markerMember)))
     }
 
     private mutating func success(_ id: RequestID, on connection: inout ConnectionRecord) -> Reaction {

@@ -1,8 +1,10 @@
 import Crypto
 import Service
+import Store
 
 Runner(
     summary: "takes calls, keeps what it accepts until others have it, and tells how it ended",
+    storeVersion: Journal.schema.steps.count,
     core: { Ingest($0.configuration, tellsWaiting: !$0.isAlone) },
     store: {
         try Journal($0.store("journal"), freshSecret: randomBytes(MessageCode.secretBytes))

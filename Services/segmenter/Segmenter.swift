@@ -119,7 +119,7 @@ public struct Segmenter: Core {
                 let registry = room.roomiest(.batches, of: .tokenRegistry, account: application)
             else { break }
             let batch = try works.write(message, in: store)
-            room.take(1, .batches, at: registry, account: application)
+            room.take(batch.weight, .batches, at: registry, account: application)
             effects.append(.send(.batch(batch), to: .instance(registry)))
         }
         return effects

@@ -37,6 +37,11 @@ public struct Batch: Codable, Sendable, Equatable {
     /// The most recipients one batch has.
     public static let recipientsMax = 500
 
+    /// How much of its receiver's window it uses: its recipients, or one where the registry knows whom it means.
+    ///
+    /// So a batch for a single activity does not wait as if it were one of a fan-out.
+    public var weight: Int { max(1, recipients.count) }
+
     /// Joins a batch.
     public init(pass: Pass, index: Int, last: Bool, recipients: [String], command: Command) {
         self.pass = pass

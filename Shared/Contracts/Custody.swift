@@ -67,7 +67,7 @@ extension Message {
         case .registration: (.registrations, 1)
         case .registrations(let group): (.registrations, group.entries.count)
         case .command: (.commands, 1)
-        case .batch: (.batches, 1)
+        case .batch(let batch): (.batches, batch.weight)
         case .targets(let targets): (.targets, targets.targets.count)
         case .pushes(let pushes): (.pushes, pushes.pushes.count)
         default: nil

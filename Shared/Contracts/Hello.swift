@@ -26,13 +26,13 @@ public enum WindowKind: String, Codable, Sendable, CaseIterable {
     case pushes = "pushes"
 }
 
-/// How many messages of each kind a sender may have unanswered at one receiver.
+/// How much of each kind a sender may have unanswered at one receiver.
 public struct Windows: Codable, Sendable, Equatable {
     /// Registrations.
     public var registrations: Int
     /// Commands.
     public var commands: Int
-    /// Batches.
+    /// Recipients of batches; a batch that names none counts as one.
     public var batches: Int
     /// Single targets.
     public var targets: Int
@@ -41,7 +41,7 @@ public struct Windows: Codable, Sendable, Equatable {
 
     /// The defaults.
     public init(
-        registrations: Int = 1_000, commands: Int = 256, batches: Int = 8, targets: Int = 10_000,
+        registrations: Int = 1_000, commands: Int = 256, batches: Int = 4_000, targets: Int = 10_000,
         pushes: Int = 2_000
     ) {
         self.registrations = registrations

@@ -8,12 +8,18 @@ public enum ProcessSignal: Sendable, CaseIterable {
     case hangUp
     /// Ends it at once (SIGKILL).
     case kill
+    /// Holds it, as if the machine had no time for it (SIGSTOP).
+    case hold
+    /// Lets it go on after `hold` (SIGCONT).
+    case goOn
 
     var number: CInt {
         switch self {
         case .terminate: SIGTERM
         case .hangUp: SIGHUP
         case .kill: SIGKILL
+        case .hold: SIGSTOP
+        case .goOn: SIGCONT
         }
     }
 }

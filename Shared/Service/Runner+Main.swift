@@ -24,7 +24,8 @@ extension Runner {
                 write(Options.help(C.service, summary: summary, declared: self.options))
                 return .stopped
             case .version:
-                write("\(C.service.rawValue) \(Release.version)\n")
+                let store = storeVersion.map { ", store \($0)" } ?? ""
+                write("\(C.service.rawValue) \(Release.version)\(store)\n")
                 return .stopped
             case .bus, .stdio: break
             }

@@ -16,6 +16,8 @@ public struct Runner<C: Core, A: Adapter> where A.External == C.External, A.Outp
     public let summary: String
     /// Options beside those that each service has.
     public let options: [OptionDeclaration]
+    /// The version of its store's schema, which `--version` tells; nil without a store.
+    public let storeVersion: Int?
     let makeCore: (ServiceContext) -> C
     let makeStore: (ServiceContext) throws -> C.Storage
     let makeAdapter: (ServiceContext) throws -> A
@@ -26,18 +28,21 @@ public struct Runner<C: Core, A: Adapter> where A.External == C.External, A.Outp
     /// - Parameters:
     ///   - summary: what the service does, in one line for `--help`.
     ///   - options: options beside those that each service has.
+    ///   - storeVersion: the version of the store's schema, for `--version`.
     ///   - core: makes the core; called again when a transaction has failed, and it then finds its state in the store.
     ///   - store: opens the store, usually at `context.store(name)`. What it throws ends the process: a `ServiceFailure`
     ///     by its code, a `StoreError` that is busy or full with 75, all else with 69.
     ///   - adapter: makes the adapter; what it throws ends the process likewise.
     ///   - adapterIsUsedAlone: whether the adapter also works under `--stdio`; without it the core's outputs are printed.
     public init(
-        summary: String, options: [OptionDeclaration] = [], core: @escaping (ServiceContext) -> C,
+        summary: String, options: [OptionDeclaration] = [], storeVersion: Int? = nil,
+        core: @escaping (ServiceContext) -> C,
         store: @escaping (ServiceContext) throws -> C.Storage,
         adapter: @escaping (ServiceContext) throws -> A,
         adapterIsUsedAlone: @escaping (ServiceContext) -> Bool = { _ in false }
     ) {
         self.summary = summary
+        self.storeVersion = storeVersion
         self.options = options
         self.makeCore = core
         self.makeStore = store
@@ -62,11 +67,13 @@ extension Runner where C.Storage == NoStore {
 extension Runner where A == NoAdapter {
     /// Describes a service that only talks on the bus.
     public init(
-        summary: String, options: [OptionDeclaration] = [], core: @escaping (ServiceContext) -> C,
+        summary: String, options: [OptionDeclaration] = [], storeVersion: Int? = nil,
+        core: @escaping (ServiceContext) -> C,
         store: @escaping (ServiceContext) throws -> C.Storage
     ) {
         self.init(
-            summary: summary, options: options, core: core, store: store, adapter: { _ in NoAdapter() })
+            summary: summary, options: options, storeVersion: storeVersion, core: core, store: store,
+            adapter: { _ in NoAdapter() })
     }
 }
 

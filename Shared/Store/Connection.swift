@@ -7,9 +7,15 @@ internal import CSQLite
     /// Opens the file read and write, making it if need be.
     ///
     /// The connection takes no mutexes: it belongs to one thread.
-    init(path: String) throws(StoreError) {
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - isReadOnly: whether it is only to be looked at; then it must be there.
+    /// - Throws: `StoreError` if it cannot be opened.
+    init(path: String, isReadOnly: Bool = false) throws(StoreError) {
         var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let access = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let result = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard let handle = unsafe opened else {
             throw StoreError(call: "open", extendedCode: result, message: "out of memory")

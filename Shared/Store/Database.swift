@@ -69,6 +69,14 @@ public final class Database {
         }
     }
 
+    /// Opens the store only to look at it; it must be there.
+    init(lookingAt path: String) throws(StoreError) {
+        options = Options()
+        connection = try Connection(path: path.hasPrefix("/") ? path : "./" + path, isReadOnly: true)
+        connection.setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds)
+        try connection.execute(script: "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")
+    }
+
     /// How many rows the last INSERT, UPDATE or DELETE touched.
     public var changes: Int { connection.changes }
 

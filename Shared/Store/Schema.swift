@@ -31,9 +31,12 @@ extension Database {
     /// It reads every page, which takes about a second for each 100 MB.
     ///
     /// - Throws: `StoreError` when it could not look, for example because the file is locked.
-    public func integrityCheck() throws(StoreError) -> [String] {
+    public func integrityCheck() throws(StoreError) -> [String] { try damage("PRAGMA integrity_check") }
+
+    /// What one of SQLite's checks finds; an empty list means that the store is sound.
+    func damage(_ check: SQL) throws(StoreError) -> [String] {
         do {
-            let found = try all("PRAGMA integrity_check") { $0.text(0) }
+            let found = try all(check) { $0.text(0) }
             return found == ["ok"] ? [] : found
         } catch {
             // Some damage does not let the check begin; that is its finding.

@@ -144,12 +144,32 @@ private struct Control {
         #expect(counters?["providerTokens"]?.int64 == 1)
         let arrivals = control.call("GET", "arrivals", query: ["since": "0"]).json
         let arrival = arrivals?["arrivals"]?.elements?.first
-        #expect(arrivals?["next"]?.int64 == 1)
+        #expect(arrivals?["next"]?.int64 == 2)
+        #expect(arrivals?["arrivals"]?.elements?.count == 1)
         #expect(arrival?["apnsId"]?.string == "11111111-2222-4333-8444-555555555555")
         #expect(arrival?["token"]?.string == bench.startToken)
         #expect(arrival?["n"]?.int64 == 1)
         #expect(arrival?["receivedAtMicroseconds"]?.int64 == noon * 1_000_000)
+        #expect(arrival?["hwid"]?.string != nil)
+        #expect(arrival?["status"]?.int64 == 200)
+        #expect(arrival?["verdict"]?.string == "started")
         #expect(control.call("GET", "arrivals", query: ["since": "x"]).status == 400)
+    }
+
+    @Test func `what was refused or got no answer is listed when asked for`() {
+        var bench = Bench()
+        _ = bench.send { $0.headers.topic = nil }
+        bench.simulator.script.add([ScriptedAnswer(action: .silence, delayMilliseconds: 7, delivers: true)])
+        _ = bench.send()
+        var control = Control()
+        control.simulator = bench.simulator
+        let all = control.call("GET", "arrivals", query: ["refused": "1"]).json?["arrivals"]
+        let arrivals = all?.elements.map(Array.init) ?? []
+        #expect(arrivals.map { $0["status"]?.int64 } == [400, nil])
+        #expect(arrivals.map { $0["verdict"]?.string } == [nil, "started"])
+        #expect(arrivals.map { $0["n"]?.int64 } == [1, 1])
+        #expect(arrivals.last?["delayMilliseconds"]?.int64 == 7)
+        #expect(arrivals.last?["connection"]?.int64 == 1)
     }
 
     @Test func `a reset forgets what was counted, and the phones when told so`() {

@@ -2,7 +2,7 @@ import Contracts
 
 /// One example of each message and of each of its cases, by the name of its golden file.
 let samples: [(name: String, messages: [Message])] = [
-    ("hello", [.hello(Hello(windows: Windows(), paused: [pause]))]),
+    ("hello", [.hello(Hello(windows: Windows(batches: 8), paused: [pause]))]),
     ("registration-profile", [.registration(registration(.profile(profile)))]),
     ("registration-tags", [.registration(registration(.tags(tagChanges)))]),
     ("registration-user", [.registration(registration(.user("user 7")))]),

@@ -99,7 +99,8 @@ struct CommandParserTests {
     }
 
     @Test(arguments: [
-        ([], ["orders, fan-out, latency or import: missing"]), (["orders"], []), (["fan-out", "--own"], []),
+        ([], ["orders, fan-out, latency, import or neighbours: missing"]), (["orders"], []),
+        (["fan-out", "--own"], []),
         (["orders", "--drill", "kill-each"], ["--drill: only with --own"]),
         (["latency", "--own", "--drill", "kill-each"], ["--drill: only with orders"]),
         (["orders", "--own", "--drill", "x"], ["--drill x: kill-each is expected"]),

@@ -54,6 +54,16 @@ struct SupervisorTests {
         #expect(log.of(" stops\n") == ["a stops\n", "b stops\n", "c stops\n"])
     }
 
+    @Test func `the process of a child that is ready is known by its name`() {
+        let supervisor = supervisor(["a", "b"].map(obedient))
+        #expect(supervisor.readyProcess("b") == nil)
+        run(supervisor) { supervisor.isReady }
+        #expect(supervisor.readyProcess("b")?.processID == supervisor.children[1].process?.processID)
+        #expect(supervisor.readyProcess("c") == nil)
+        stop(supervisor)
+        #expect(supervisor.readyProcess("b") == nil)
+    }
+
     @Test func `a child that was killed is started again`() {
         let supervisor = supervisor(["a", "b"].map(obedient))
         run(supervisor) { log.of(" runs\n").count == 2 }

@@ -62,6 +62,16 @@ struct ChildProcessTests {
         #expect(exit(of: process) == .signal(9))
     }
 
+    @Test func `it can be held, let go on, and asked to stop`() throws {
+        let process = try shell("echo up; exec sleep 60")
+        wait(process.outputDescriptor)
+        process.send(.hold)
+        process.send(.terminate)
+        #expect(process.takeExit() == nil)
+        process.send(.goOn)
+        #expect(exit(of: process) == .signal(15))
+    }
+
     @Test func `no signal is blocked in it, whatever its parent does`() throws {
         var set = sigset_t()
         sigemptyset(&set)

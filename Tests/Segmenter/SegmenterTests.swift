@@ -127,15 +127,26 @@ import Testing
         _ = try bench.tell(.command(bench.command(.filter(.everyone))))
         _ = try bench.tell(.command(bench.command(.filter(.everyone), application: "B")))
         while bench.isReading { _ = try bench.turn(windows: Windows(batches: 0)) }
-        let order = try bench.turn(windows: Windows(batches: 8)).map(\.command.application)
+        let order = try bench.turn(windows: Windows(batches: 8 * Batch.recipientsMax)).map(
+            \.command.application)
         #expect(order.prefix(2) == ["A", "B"])
     }
 
     @Test func `no more is unanswered than the registry's window and the application's share`() throws {
         var bench = try bench(devices: 10_000)
         _ = try bench.tell(.command(bench.command(.filter(.everyone))))
-        let batches = try bench.turn(windows: Windows(batches: 8))
+        let batches = try bench.turn(windows: Windows(batches: 8 * Batch.recipientsMax))
         #expect(batches.count == 4)
+    }
+
+    @Test func `a batch uses as much of the window as it has recipients, one for an activity a single place`()
+        throws
+    {
+        var bench = try bench(devices: 600)
+        _ = try bench.tell(.command(bench.command(.filter(.everyone))))
+        _ = try bench.tell(.command(bench.command(.activity)))
+        let weights = try bench.drain().compactMap { Message.batch($0).window?.count }
+        #expect(weights.sorted() == [1, 100, 500])
     }
 
     @Test func `only so many audiences are held at a time`() throws {

@@ -204,6 +204,18 @@ struct HTTPServerTests {
         #expect(status == 503)
     }
 
+    @Test func `closing answers 503 also to what comes in that moment`() throws {
+        var kept: [HTTPExchange] = []
+        let pair = try Pair { _, exchange in kept.append(exchange) }
+        let late = try RawConnection(port: try #require(pair.server.port))
+        poll(pair.server) { pair.server.connectionCount == 1 }
+        late.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        pair.server.close()
+        poll(late) { late.isEnded }
+        #expect(late.received.hasPrefix("HTTP/1.1 503 "))
+        #expect(kept.isEmpty)
+    }
+
     @Test func `a handler may stop its own server`() throws {
         var stop: () -> Void = {}
         let pair = try Pair { _, exchange in

@@ -135,12 +135,15 @@ extension ControlAPI {
             since >= 0, limit > 0
         else { throw ControlFault(message: "since and limit: integers are expected") }
         let list = simulator.arrivals.list(since: since, count: Int(min(limit, Self.arrivalsMax)))
+        let hasRefused = request.query["refused"] == "1"
         return Self.reply { writer in
             writer.member("first", list.first)
             writer.member("next", list.first + Int64(list.arrivals.count))
             writer.member("newest", simulator.arrivals.next)
             writer.array("arrivals") {
-                for arrival in list.arrivals { Self.write(arrival, simulator.fleet, &$0) }
+                for arrival in list.arrivals where hasRefused || arrival.verdict != nil {
+                    Self.write(arrival, simulator.fleet, &$0)
+                }
             }
         }
     }
@@ -150,11 +153,20 @@ extension ControlAPI {
     ) {
         writer.object {
             $0.member("apnsId", PushID(high: arrival.idHigh, low: arrival.idLow).text)
-            $0.member("token", TokenReference(packed: arrival.reference).map(fleet.token))
+            if let reference = arrival.reference.flatMap(TokenReference.init(packed:)),
+                fleet.knows(reference)
+            {
+                let phone = fleet.phone(of: reference)
+                $0.member("token", fleet.token(reference))
+                $0.member("hwid", fleet.group(of: phone).hardwareID(of: phone))
+            }
             $0.member("receivedAtMicroseconds", arrival.receivedAtMicroseconds)
             $0.member("event", String(describing: arrival.event))
-            $0.member("verdict", arrival.verdict.reason)
+            if let verdict = arrival.verdict { $0.member("verdict", verdict.reason) }
             if let marker = arrival.marker { $0.member("n", marker) }
+            $0.member("connection", arrival.connection)
+            if arrival.status > 0 { $0.member("status", arrival.status) }
+            if arrival.delayMilliseconds > 0 { $0.member("delayMilliseconds", arrival.delayMilliseconds) }
         }
     }
 }

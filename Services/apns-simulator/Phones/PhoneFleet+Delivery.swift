@@ -19,6 +19,14 @@ struct AcceptedPush: Sendable {
         self.expiresAtSeconds = expiresAtSeconds
     }
 
+    /// Takes over a request.
+    init(_ request: APNsRequest, _ id: PushID) {
+        self.init(
+            body: request.body, pushID: id.high ^ id.low &* 0x9E37_79B9_7F4A_7C15,
+            isUrgent: request.headers.priority != "5" && request.headers.priority != "1",
+            expiresAtSeconds: request.headers.expiration.flatMap(Int64.init))
+    }
+
     /// The content state as it stands in the body; empty when there is none.
     var contentState: ArraySlice<UInt8> { payload?.contentState.map { body[$0.byteRange] } ?? [] }
 }

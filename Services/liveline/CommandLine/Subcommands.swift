@@ -5,7 +5,7 @@ enum Subcommands {
     static var all: [any Subcommand.Type] {
         [
             UpCommand.self, CheckCommand.self, SendCommand.self, StatusCommand.self, PhonesCommand.self,
-            ImportCommand.self, LoadCommand.self, DemoCommand.self,
+            ImportCommand.self, LoadCommand.self, ChaosCommand.self, DoctorCommand.self, DemoCommand.self,
         ]
     }
 

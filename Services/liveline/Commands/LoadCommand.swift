@@ -5,12 +5,13 @@ import Service
 struct LoadCommand: DoorCaller, ControlCaller {
     static let name = "load"
     static let summary = "pushes load through the whole pipeline and measures it"
-    static let usage = "orders|fan-out|latency|import [--own] [options]"
+    static let usage = "orders|fan-out|latency|import|neighbours [--own] [options]"
 
     var door = Door.trial
     var control = SimulatorControl.trial
     var parameters = LoadParameters()
     var hasScenario = false
+    var devices: Int?
     var isOwn = false
     var drill: String?
     var configurationFile: String?
@@ -28,9 +29,12 @@ struct LoadCommand: DoorCaller, ControlCaller {
             .flag("--own", "start everything for this run, in a temporary directory", \.isOwn),
             .number("--activities", "orders: how many (5000)", 1...1_000_000, \.parameters.activities),
             .number(
-                "--devices", "fan-out, import: how many (20000)", 1...5_000_000, \.parameters.devices),
-            .number("--rate", "sends a second (orders 500, latency 50)", 1...1_000_000, \.parameters.rate),
-            .number("--seconds", "orders: how long (60)", 1...86_400, \.parameters.seconds),
+                "--devices", "fan-out, import, neighbours: how many (20000; neighbours 100000)",
+                1...5_000_000, \.devices),
+            .number("--rate", "sends a second (orders 500, others 50)", 1...1_000_000, \.parameters.rate),
+            .number(
+                "--seconds", "orders, neighbours before the start: how long (60)", 1...86_400,
+                \.parameters.seconds),
             .number("--sends", "latency: how many (1000)", 1...1_000_000, \.parameters.sends),
             .number(
                 "--interval", "--own: seconds between pushes of a participant (15)", 0...3_600,
@@ -63,6 +67,7 @@ struct LoadCommand: DoorCaller, ControlCaller {
         fan-out   one update to an activity on many phones
         latency   one update each to many activities, with nothing else to do
         import    a bulk import of devices; ends with 1 unless every one has arrived at the end
+        neighbours  --own: single updates of one application, alone and while another starts an activity by filter
 
         Sends go out by the clock and never wait for answers; what goes late is counted. Without --own it loads the
         deployment at --url with the phones of the simulator at --control. --drill kill-each sends 2,000 updates to
@@ -78,16 +83,20 @@ struct LoadCommand: DoorCaller, ControlCaller {
     }
 
     var faults: [String] {
-        var faults = hasScenario ? [] : ["orders, fan-out, latency or import: missing"]
+        var faults = hasScenario ? [] : ["orders, fan-out, latency, import or neighbours: missing"]
         if let drill, drill != "kill-each" { faults.append("--drill \(drill): kill-each is expected") }
         if drill != nil, !isOwn { faults.append("--drill: only with --own") }
         if drill != nil, parameters.scenario != .orders { faults.append("--drill: only with orders") }
+        if parameters.scenario == .neighbours, hasScenario, !isOwn {
+            faults.append("neighbours: only with --own")
+        }
         return faults
     }
 
     func run(on console: Console) throws(CommandFailure) -> Verdict {
         let progress = Progress(console)
         if parameters.scenario == .importing { return try runImport(console, progress) }
+        if parameters.scenario == .neighbours { return try runNeighbours(progress, console) }
         let report = isOwn ? try runOwn(progress) : try runOther(progress)
         console.say(report.text)
         if let jsonFile {
@@ -99,9 +108,27 @@ struct LoadCommand: DoorCaller, ControlCaller {
         return isGood ? .good : .bad
     }
 
+    private func runNeighbours(_ progress: Progress, _ console: Console) throws(CommandFailure) -> Verdict {
+        var parameters = parameters
+        parameters.devices = devices ?? 100_000
+        let own = try OwnDeployment(
+            intervalSeconds: parameters.interval,
+            simulatorOptions: ["--arrivals", "1000000", "--registrations-max", "256"],
+            sink: progress.graveLines
+        ) { $0.hasNeighbour = true }
+        defer { own.stop() }
+        let report = try NeighboursRun(parameters: parameters, own: own, progress: progress).run()
+        console.say(report.text)
+        if let jsonFile {
+            try TextFile.write(String(decoding: report.json, as: UTF8.self) + "\n", to: jsonFile)
+        }
+        return .good
+    }
+
     private func runOwn(_ progress: Progress) throws(CommandFailure) -> LoadReport {
         var parameters = parameters
         parameters.killsEach = drill != nil
+        parameters.devices = devices ?? parameters.devices
         let own = try OwnDeployment(
             intervalSeconds: parameters.interval, simulatorOptions: ["--arrivals", "1000000"],
             sink: progress.graveLines)
@@ -131,7 +158,8 @@ struct LoadCommand: DoorCaller, ControlCaller {
         let loop = own.loop()
         try own.waitUntilReady(loop)
         return try ImportRun(
-            devices: parameters.devices, door: own.door, configuration: own.running.deployment.configuration,
+            devices: devices ?? parameters.devices, door: own.door,
+            configuration: own.running.deployment.configuration,
             loop: loop, progress: progress, settleMilliseconds: parameters.settleSeconds * 1_000
         ).run()
     }
@@ -140,7 +168,8 @@ struct LoadCommand: DoorCaller, ControlCaller {
         let interruption = Interruption()
         let loop = CallLoop(with: [interruption.signals]) { interruption.failure }
         return try ImportRun(
-            devices: parameters.devices, door: door, configuration: try otherConfiguration(), loop: loop,
+            devices: devices ?? parameters.devices, door: door, configuration: try otherConfiguration(),
+            loop: loop,
             progress: progress, settleMilliseconds: parameters.settleSeconds * 1_000
         ).run()
     }
@@ -157,6 +186,8 @@ struct LoadCommand: DoorCaller, ControlCaller {
         let loop = CallLoop(connectionsMax: connections, with: [interruption.signals]) {
             interruption.failure
         }
+        var parameters = parameters
+        parameters.devices = devices ?? parameters.devices
         return try LoadRun(
             parameters, door: door, control: control, app: app,
             configuration: try otherConfiguration(), loop: loop, progress: progress

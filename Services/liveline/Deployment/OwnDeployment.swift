@@ -16,10 +16,14 @@ final class OwnDeployment {
     /// - Parameters:
     ///   - intervalSeconds: how long a participant waits between pushes.
     ///   - simulatorOptions: further options of the simulator.
+    ///   - supervision: how services that end are started again.
     ///   - sink: takes log lines.
+    ///   - change: changes the configuration before it is written.
     /// - Throws: `CommandFailure` if a program is missing or something cannot be written.
     init(
-        intervalSeconds: Int64, simulatorOptions: [String] = [], sink: @escaping LogSink
+        intervalSeconds: Int64, simulatorOptions: [String] = [],
+        supervision: SupervisionSettings = SupervisionSettings(), sink: @escaping LogSink,
+        change: (inout TrialSetup) -> Void = { _ in }
     ) throws(CommandFailure) {
         directory = try TemporaryDirectory()
         let ports = try FreePorts.find(3).map { "127.0.0.1:\($0)" }
@@ -27,6 +31,7 @@ final class OwnDeployment {
         setup.http = ports[0]
         setup.intervalSeconds = intervalSeconds
         setup.logLevel = "warning"
+        change(&setup)
         try setup.write()
         var options = Options()
         options.configurationPath = setup.configurationFile
@@ -35,10 +40,18 @@ final class OwnDeployment {
             configuration: try ConfigurationFile.read(options).configuration,
             simulator: Deployment.Simulator(
                 listen: ports[1], control: ports[2], keys: setup.simulatorKeys, others: simulatorOptions))
-        running = try RunningDeployment(deployment, settings: SupervisionSettings(), sink: sink)
+        running = try RunningDeployment(deployment, settings: supervision, sink: sink)
         door = Door(
             url: deployment.doorURL, application: TrialSetup.application, auth: TrialSetup.apiToken)
         control = SimulatorControl(url: "http://\(ports[2])")
+    }
+
+    /// Leaves the directory with its stores where it is.
+    ///
+    /// - Returns: its path.
+    func keepDirectory() -> String {
+        directory.isKept = true
+        return directory.path
     }
 
     /// A loop that starts it and keeps it running; it ends when nothing more can come of it.

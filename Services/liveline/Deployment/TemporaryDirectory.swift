@@ -5,6 +5,8 @@ import Service
 /// A directory that is there as long as the value.
 final class TemporaryDirectory {
     let path: String
+    /// Whether it stays when the value goes.
+    var isKept = false
 
     /// Makes it, for its owner alone, with a path short enough for sockets in it.
     ///
@@ -19,5 +21,5 @@ final class TemporaryDirectory {
         }
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit { if !isKept { try? FileManager.default.removeItem(atPath: path) } }
 }

@@ -12,6 +12,12 @@ struct TrialSetup: Sendable {
     static let bundleID = "com.example.orders"
     /// The token that servers call with.
     static let apiToken = "k-demo"
+    /// Another application, where there is one.
+    static let neighbour = "AAAAA-00002"
+    /// Its bundle id.
+    static let neighbourBundleID = "com.example.rides"
+    /// The token that its servers call with.
+    static let neighbourToken = "k-neighbour"
     /// The token that phones call with.
     static let deviceToken = "d-demo"
     /// The type of its Live Activity.
@@ -27,6 +33,12 @@ struct TrialSetup: Sendable {
     var http = "127.0.0.1:8080"
     /// How long a participant waits between pushes, seconds.
     var intervalSeconds: Int64 = 15
+    /// How many starts a device takes at once; nil for the usual number.
+    var startBurst: Int?
+    /// How long an update waits for a token, seconds; nil for the usual time.
+    var tokenWaitSeconds: Int64?
+    /// Whether there is a second application.
+    var hasNeighbour = false
     /// How grave an event must be to be logged.
     var logLevel = "info"
 
@@ -68,16 +80,28 @@ struct TrialSetup: Sendable {
             file.member("dataDirectory", directory)
             file.object("http") { $0.member("listen", http) }
             file.object("log") { $0.member("level", logLevel) }
-            file.object("delivery") { $0.member("intervalSeconds", intervalSeconds) }
-            file.array("applications") { $0.object(writeApplication) }
+            file.object("delivery") {
+                $0.member("intervalSeconds", intervalSeconds)
+                if let startBurst { $0.member("startBurst", startBurst) }
+                if let tokenWaitSeconds { $0.member("tokenWaitSeconds", tokenWaitSeconds) }
+            }
+            file.array("applications") { applications in
+                applications.object {
+                    $0.member("firebaseProject", "demo")
+                    write(Self.application, Self.bundleID, Self.apiToken, to: &$0)
+                }
+                guard hasNeighbour else { return }
+                applications.object {
+                    write(Self.neighbour, Self.neighbourBundleID, Self.neighbourToken, to: &$0)
+                }
+            }
         }
     }
 
-    private func writeApplication(_ writer: inout JSONWriter) {
-        writer.member("code", Self.application)
-        writer.member("bundleId", Self.bundleID)
-        writer.member("firebaseProject", "demo")
-        writer.member("apiTokens", [Self.apiToken])
+    private func write(_ code: String, _ bundle: String, _ token: String, to writer: inout JSONWriter) {
+        writer.member("code", code)
+        writer.member("bundleId", bundle)
+        writer.member("apiTokens", [token])
         writer.member("deviceTokens", [Self.deviceToken])
         writer.array("keys") {
             $0.object {

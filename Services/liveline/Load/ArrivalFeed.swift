@@ -2,7 +2,7 @@ import JSON
 import Service
 import Web
 
-/// Follows the pushes that the simulator accepts.
+/// Follows the pushes that come to the simulator.
 final class ArrivalFeed: Pollable {
     /// One of them.
     struct Arrival: Equatable {
@@ -10,8 +10,21 @@ final class ArrivalFeed: Pollable {
         var number: Int
         /// UNIX microseconds.
         var atMicroseconds: Int64
-        /// Whether the phone showed it.
-        var isVisible: Bool
+        /// `start`, `update` or `end`.
+        var event = "update"
+        /// What the phone made of it, in one word; nil when it was refused.
+        var verdict: String?
+        var apnsID = ""
+        /// The token that it was for, in hex; empty for one that was never given out.
+        var token = ""
+        /// The phone that the token leads to.
+        var hardwareID = ""
+        /// The ordinal of the connection on which it came.
+        var connection = 0
+        /// How it was answered; 0 when it got no answer.
+        var status = 200
+        /// When it was answered, UNIX microseconds.
+        var answeredAtMicroseconds: Int64 = 0
     }
 
     /// How often it asks, ms.
@@ -19,15 +32,19 @@ final class ArrivalFeed: Pollable {
 
     private let client: HTTPClient
     private let control: SimulatorControl
+    private let query: String
     private let take: (Arrival) -> Void
     private var next: Int64
     private var due: Int64? = 0
+    private var askedAt: Int64 = 0
     /// How many arrivals were lost because it did not ask in time.
     private(set) var lost: Int64 = 0
-    /// How many updates arrived.
+    /// How many updates were accepted.
     private(set) var updates = 0
     /// How many updates phones did not show, by the simulator's word for why.
     private(set) var unseen: [String: Int] = [:]
+    /// Everything that had come by this moment has been taken; monotonic milliseconds.
+    private(set) var completeAtMilliseconds: Int64 = 0
 
     /// Asks in the first turn of the loop.
     ///
@@ -35,9 +52,14 @@ final class ArrivalFeed: Pollable {
     ///   - client: where calls are made.
     ///   - control: the simulator.
     ///   - next: the number of the first arrival that matters.
-    ///   - take: takes each arrival of an update.
-    init(_ client: HTTPClient, _ control: SimulatorControl, next: Int64, take: @escaping (Arrival) -> Void) {
+    ///   - hasRefused: whether pushes that were refused matter too.
+    ///   - take: takes each arrival that carries a number.
+    init(
+        _ client: HTTPClient, _ control: SimulatorControl, next: Int64, hasRefused: Bool = false,
+        take: @escaping (Arrival) -> Void
+    ) {
         (self.client, self.control, self.next, self.take) = (client, control, next, take)
+        query = hasRefused ? "limit=10000&refused=1" : "limit=10000"
     }
 
     /// The number that the simulator's next arrival will have.
@@ -57,7 +79,8 @@ final class ArrivalFeed: Pollable {
     func process(nowMilliseconds: Int64) {
         guard let due, due <= nowMilliseconds else { return }
         self.due = nil
-        client.send(control.get("/arrivals?since=\(next)&limit=10000")) { [weak self] in self?.answered($0) }
+        askedAt = nowMilliseconds
+        client.send(control.get("/arrivals?since=\(next)&\(query)")) { [weak self] in self?.answered($0) }
     }
 
     private func answered(_ result: Result<HTTPClientResponse, HTTPClientError>) {
@@ -67,17 +90,27 @@ final class ArrivalFeed: Pollable {
         else { return }
         lost += max(0, first - next)
         next = after
-        if let newest = root["newest"]?.int64, newest > after { due = 0 }
         for value in root["arrivals"]?.elements.map(Array.init) ?? [] { read(value) }
+        if let newest = root["newest"]?.int64, newest > after {
+            due = 0
+        } else {
+            completeAtMilliseconds = askedAt
+        }
     }
 
     private func read(_ value: JSONValue) {
-        guard value["event"]?.string == "update", let number = value["n"]?.int64,
-            let at = value["receivedAtMicroseconds"]?.int64
-        else { return }
-        updates += 1
-        let verdict = value["verdict"]?.string ?? ""
-        if verdict != "updated" { unseen[verdict, default: 0] += 1 }
-        take(Arrival(number: Int(number), atMicroseconds: at, isVisible: verdict == "updated"))
+        guard let number = value["n"]?.int64, let at = value["receivedAtMicroseconds"]?.int64 else { return }
+        let arrival = Arrival(
+            number: Int(number), atMicroseconds: at, event: value["event"]?.string ?? "",
+            verdict: value["verdict"]?.string, apnsID: value["apnsId"]?.string ?? "",
+            token: value["token"]?.string ?? "", hardwareID: value["hwid"]?.string ?? "",
+            connection: Int(value["connection"]?.int64 ?? 0),
+            status: Int(value["status"]?.int64 ?? 0),
+            answeredAtMicroseconds: at + 1_000 * (value["delayMilliseconds"]?.int64 ?? 0))
+        if arrival.event == "update", let verdict = arrival.verdict {
+            updates += 1
+            if verdict != "updated" { unseen[verdict, default: 0] += 1 }
+        }
+        take(arrival)
     }
 }

@@ -10,6 +10,8 @@ struct LoadParameters: Sendable, Equatable {
         case latency
         /// A bulk import of devices.
         case importing = "import"
+        /// Single updates of one application while another starts an activity on many devices.
+        case neighbours
     }
 
     var scenario = Scenario.orders
@@ -36,6 +38,7 @@ struct LoadParameters: Sendable, Equatable {
         case .orders: OpenLoop(rate: rate ?? 500, count: (rate ?? 500) * seconds)
         case .fanOut, .importing: OpenLoop(rate: 1, count: 1)
         case .latency: OpenLoop(rate: rate ?? 50, count: sends)
+        case .neighbours: OpenLoop(rate: rate ?? 50, count: (rate ?? 50) * seconds)
         }
     }
 
@@ -45,6 +48,8 @@ struct LoadParameters: Sendable, Equatable {
         case .orders: killsEach ? Self.drill.activities : activities
         case .fanOut, .importing: 1
         case .latency: Int(sends)
+        // So many that no pace holds one of them back.
+        case .neighbours: Int(schedule.rate * (interval + 2))
         }
     }
 

@@ -42,6 +42,7 @@ struct LoadRun {
         let before = ServiceUsage.measure(configuration, loop)
         let sender = sender(setup)
         let feed = ArrivalFeed(loop.client, control, next: try ArrivalFeed.newest(control, loop)) { arrival in
+            guard arrival.event == "update" else { return }
             sender.log.arrived(arrival.number - firstNumber, atMicroseconds: arrival.atMicroseconds)
         }
         let drill = drill()

@@ -84,7 +84,7 @@ struct LoadSetup {
             var again: [Int] = []
             var reason = ""
             try loop.calls(open.count) {
-                door.request(start(activity(open[$0]), .devices([hardwareID(open[$0])])))
+                door.request(Self.start(activity(open[$0]), .devices([hardwareID(open[$0])])))
             } take: { place, result throws(CommandFailure) in
                 progress.show(
                     "activities start: \(Numbers.grouped(count - open.count + place)) of \(Numbers.grouped(count))"
@@ -105,20 +105,29 @@ struct LoadSetup {
         try waitActive(count)
     }
 
-    /// Starts one activity on all phones by a filter and waits until all have its token.
-    func startAll(_ count: Int) throws(CommandFailure) {
+    /// Makes the filter that finds all phones of the run, by the run's name.
+    func createFilter() throws(CommandFailure) {
         let filter = door.request("createFilter") { filter in
             filter.member("name", name)
             filter.array("conditions") { $0.element(["load", "EQ", name]) }
             filter.member("operator", "AND")
         }
         _ = try DoorAnswer(.success(try loop.call(filter))).get()
-        _ = try DoorAnswer(.success(try loop.call(door.request(start(activity(0), .filter(name)))))).get()
+    }
+
+    /// Starts one activity on all phones by a filter and waits until all have its token.
+    func startAll(_ count: Int) throws(CommandFailure) {
+        try createFilter()
+        _ = try DoorAnswer(.success(try loop.call(door.request(Self.start(activity(0), .filter(name))))))
+            .get()
         try waitActive(count)
     }
 
-    private func start(_ activity: String, _ audience: LiveActivityCall.Audience) -> LiveActivityCall {
-        var call = LiveActivityCall(.start, activity: activity, state: Self.state(-1))
+    /// The start of an activity, with a number in its content state.
+    static func start(
+        _ activity: String, _ audience: LiveActivityCall.Audience, number: Int = -1
+    ) -> LiveActivityCall {
+        var call = LiveActivityCall(.start, activity: activity, state: state(number))
         call.audience = audience
         call.attributesType = TrialSetup.attributesType
         call.attributes = JSONWriter.object { $0.member("activityId", activity) }

@@ -60,6 +60,9 @@ struct Supervision {
     /// Whether every child is ready.
     var isReady: Bool { children.allSatisfy(\.isReady) }
 
+    /// Whether a child is ready.
+    func isReady(_ place: Int) -> Bool { children[place].isReady }
+
     /// Whether it has been told to stop, or found that it must.
     var isStopping: Bool { stopping != .no }
 

@@ -44,6 +44,13 @@ final class Supervisor: Pollable {
     /// Whether every child is ready.
     var isReady: Bool { supervision.isReady }
 
+    /// The process of a child that is ready; nil for one that is not.
+    func readyProcess(_ name: String) -> ChildProcess? {
+        children.firstIndex { $0.plan.name == name }.flatMap {
+            supervision.isReady($0) ? children[$0].process : nil
+        }
+    }
+
     /// Whether it was told to stop and every child has ended.
     var isOver: Bool { supervision.isOver }
 

@@ -1,0 +1,256 @@
+/// What servers said, what the door accepted, what phones got and how messages were settled: the promises of the
+/// README's state table, checked message by message and phone by phone.
+///
+/// **Takes** calls and their answers, arrivals at APNs and the door's word about each message; **gives** breaches. It
+/// does no input or output and reads no clock: times are milliseconds since 1970. An activity is forgotten once it has
+/// ended and all of its messages are judged, so that what it holds does not grow with the length of a run.
+///
+/// - An older state never reaches a phone after a newer one.
+/// - A state reaches a phone twice only where nobody could know of the first time: the gateway ended before the
+///   registry had its report (once for each such end), or APNs' answer was lost on its way.
+/// - A token to which APNs has answered 410 is not pushed to again, with the same exception. A token whose registration
+///   was under way when it died counts as registered anew.
+/// - Every accepted message is settled, with one delivery for each phone: delivered where APNs told a gateway 200 that
+///   did not end with it, and only where APNs has had it. Where tokens change, an activity may run out of participants
+///   and begin anew, and only the order, the repeats and the settling are promised.
+struct ChaosBook {
+    enum Kind: String, Sendable { case start, update, end }
+
+    /// A state as it reached a phone.
+    struct Reach: Equatable, Sendable {
+        var step: Int
+        var apnsID: String
+        var arrived: Int64
+        var answered: Int64
+        /// When the first push came on its connection.
+        var connectedAt: Int64
+        /// Whether APNs answered 200 or 410.
+        var isTold: Bool
+    }
+
+    struct Message: Sendable {
+        var kind: Kind
+        var code: String?
+        /// Its first time on each phone.
+        var reaches: [Reach] = []
+    }
+
+    /// An activity on one phone.
+    struct Place: Sendable {
+        let hardwareID: String
+        var isStarted = false
+        var last: Reach?
+    }
+
+    struct Activity: Sendable {
+        let name: String
+        var places: [Place]
+        /// Messages that are not judged yet, by their steps.
+        var open: [Int: Message] = [:]
+        var steps = 0
+        var newestAccepted: Int?
+        var endAccepted = false
+        /// Whether tokens of its phone have changed, or the person dismissed it.
+        var hasStrayed = false
+        var isDismissed = false
+        /// Whether a token died while its registration was under way.
+        var isRegisteredLate = false
+
+        /// Whether everything about it is known.
+        var isOver: Bool { endAccepted && open.isEmpty }
+    }
+
+    /// A push that came again, or a 410 after a 410: whether somebody must have known is told in the end.
+    private struct Suspicion {
+        var former: Reach
+        var again: Int64
+        var text: String
+        var isDeath = false
+    }
+
+    var timeline = ChaosTimeline()
+    private(set) var activities: [Int: Activity] = [:]
+    private(set) var breaches: [String] = []
+    private(set) var breachCount = 0
+    var tally = ChaosTally()
+    /// The last 410 about each token.
+    private var deaths: [String: Reach] = [:]
+    private var suspicions: [Suspicion] = []
+    private var connections: [Int: Int64] = [:]
+    private var begun = 0
+
+    /// How many breaches are kept with their words.
+    static let breachesMax = 20
+
+    /// Notes something that must not be.
+    mutating func breach(_ text: String) {
+        breachCount += 1
+        if breaches.count < Self.breachesMax { breaches.append(text) }
+    }
+
+    // MARK: Calls
+
+    /// Begins an activity.
+    ///
+    /// - Returns: its serial number.
+    mutating func begin(name: (Int) -> String, hardwareIDs: [String]) -> Int {
+        activities[begun] = Activity(name: name(begun), places: hardwareIDs.map { Place(hardwareID: $0) })
+        begun += 1
+        return begun - 1
+    }
+
+    /// A call goes out for the first time.
+    mutating func send(_ kind: Kind, serial: Int) -> ChaosNumber {
+        let step = activities[serial]?.steps ?? 0
+        activities[serial]?.steps += 1
+        activities[serial]?.open[step] = Message(kind: kind)
+        tally.sent += 1
+        return ChaosNumber(serial: serial, step: step)
+    }
+
+    mutating func accepted(_ number: ChaosNumber, code: String) {
+        tally.accepted += 1
+        let isEnd = activities[number.serial]?.open[number.step]?.kind == .end
+        activities[number.serial]?.open[number.step]?.code = code
+        activities[number.serial]?.newestAccepted = number.step
+        if isEnd { activities[number.serial]?.endAccepted = true }
+    }
+
+    /// The door says no, which it may only where tokens have changed.
+    mutating func refused(_ number: ChaosNumber, _ reason: String) {
+        tally.refused += 1
+        guard let activity = activities[number.serial] else { return }
+        if !activity.hasStrayed || number.step == 0 {
+            breach("refused: \(name(number)): \(reason)")
+        }
+        forget(number)
+    }
+
+    /// No answer has come in all the time there was.
+    mutating func unanswered(_ number: ChaosNumber) { breach("never answered: \(name(number))") }
+
+    /// A token of the activity's phone changes, or the activity is dismissed.
+    mutating func strays(_ serial: Int, isDismissed: Bool = false) {
+        activities[serial]?.hasStrayed = true
+        if isDismissed { activities[serial]?.isDismissed = true }
+    }
+
+    /// Whether a registration of the former token was under way when it died.
+    mutating func tokenDied(_ serial: Int, whileRegistering isLate: Bool) {
+        if isLate { activities[serial]?.isRegisteredLate = true }
+    }
+
+    mutating func forget(_ number: ChaosNumber) {
+        activities[number.serial]?.open[number.step] = nil
+        if activities[number.serial]?.isOver == true { activities[number.serial] = nil }
+    }
+
+    /// Gives up an activity that the door does not know any more: nothing more is sent for it.
+    mutating func abandon(_ serial: Int) {
+        activities[serial]?.endAccepted = true
+        if activities[serial]?.isOver == true { activities[serial] = nil }
+    }
+
+    func name(_ number: ChaosNumber) -> String {
+        let activity = activities[number.serial]
+        let kind = activity?.open[number.step]?.kind.rawValue ?? "state"
+        let code = activity?.open[number.step]?.code.map { " (\($0))" } ?? ""
+        return "\(kind) \(number.step) of \(activity?.name ?? "activity \(number.serial)")\(code)"
+    }
+}
+
+// MARK: - Arrivals
+
+extension ChaosBook {
+    /// Takes a push that came to APNs.
+    mutating func take(_ arrival: ArrivalFeed.Arrival) {
+        let number = ChaosNumber(packed: arrival.number)
+        let arrived = arrival.atMicroseconds / 1_000
+        let connectedAt = connections[arrival.connection] ?? arrived
+        connections[arrival.connection] = connectedAt
+        let reach = Reach(
+            step: number.step, apnsID: arrival.apnsID, arrived: arrived,
+            answered: arrival.answeredAtMicroseconds / 1_000, connectedAt: connectedAt,
+            isTold: arrival.status == 200 || arrival.status == 410)
+        tally.arrivals += 1
+        if arrival.status == 410 { return takeDeath(arrival, number, reach) }
+        guard arrival.verdict != nil else { return tally.notTaken += 1 }
+        tally.pushes += 1
+        guard
+            let place = activities[number.serial]?.places.firstIndex(where: {
+                $0.hardwareID == arrival.hardwareID
+            })
+        else {
+            return breach(
+                "a push for an activity that is over: \(name(number)) at \(arrival.hardwareID), \(clock(reach.arrived))"
+            )
+        }
+        reached(number, place, reach, arrival.hardwareID)
+    }
+
+    private mutating func reached(_ number: ChaosNumber, _ place: Int, _ reach: Reach, _ hardwareID: String) {
+        let former = activities[number.serial]?.places[place].last
+        if number.step == 0 { activities[number.serial]?.places[place].isStarted = true }
+        guard let former, former.step >= number.step else {
+            activities[number.serial]?.open[number.step]?.reaches.append(reach)
+            activities[number.serial]?.places[place].last = reach
+            return
+        }
+        if former.step > number.step {
+            return breach(
+                "an older state after \(former.step) (\(clock(former.arrived))): \(name(number)) at \(hardwareID), "
+                    + clock(reach.arrived))
+        }
+        tally.repeated += 1
+        suspicions.append(
+            Suspicion(
+                former: former, again: reach.arrived,
+                text:
+                    "twice: \(name(number)) at \(hardwareID), \(clock(former.arrived)) (\(former.apnsID)) and "
+                    + "\(clock(reach.arrived)) (\(reach.apnsID))"))
+        activities[number.serial]?.places[place].last = reach
+        let known = activities[number.serial]?.open[number.step]?.reaches.firstIndex(of: former)
+        if let known { activities[number.serial]?.open[number.step]?.reaches[known] = reach }
+    }
+
+    /// Why nobody could know of a push when the next came; nil if somebody must have known.
+    func excuse(_ former: Reach, until now: Int64) -> ChaosTally.Excuse? {
+        if !former.isTold { return .lostAnswer }
+        if let end = timeline.end(ofGatewayWith: former, until: now) {
+            return .gateway(ageMilliseconds: max(0, end - former.answered))
+        }
+        return timeline.isCutOff(answered: former.answered, since: former.arrived, until: now)
+            ? .lostAnswer : nil
+    }
+
+    private mutating func takeDeath(
+        _ arrival: ArrivalFeed.Arrival, _ number: ChaosNumber, _ reach: Reach
+    ) {
+        tally.gone += 1
+        let former = deaths.updateValue(reach, forKey: arrival.token)
+        guard let former else { return }
+        tally.goneAgain += 1
+        guard activities[number.serial]?.isRegisteredLate != true else { return }
+        suspicions.append(
+            Suspicion(
+                former: former, again: reach.arrived,
+                text: "a dead token again, told \(clock(former.arrived)): \(name(number)) at "
+                    + "\(arrival.hardwareID), \(clock(reach.arrived)), token \(arrival.token.prefix(12))…",
+                isDeath: true))
+    }
+
+    /// Tells which repeats nobody could know of, and which are breaches, once all evidence is there.
+    mutating func weigh() {
+        for suspicion in suspicions {
+            guard let excuse = excuse(suspicion.former, until: suspicion.again) else {
+                breach(suspicion.text)
+                continue
+            }
+            if !suspicion.isDeath { tally.count(excuse) }
+        }
+        suspicions = []
+    }
+
+    /// The time of day in UTC, to the millisecond.
+    func clock(_ milliseconds: Int64) -> String { ClockText.day(milliseconds) }
+}

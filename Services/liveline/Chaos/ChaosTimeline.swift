@@ -1,0 +1,99 @@
+import Contracts
+
+/// What was done to services and connections, and when: by this the book tells what a repeat may come of.
+///
+/// Times are milliseconds since 1970.
+struct ChaosTimeline: Equatable, Sendable {
+    enum Kind: String, Sendable, CaseIterable { case kill, hold, restart }
+
+    /// A time in which a service does not work.
+    struct Incident: Equatable, Sendable {
+        var service: ServiceName
+        var kind: Kind
+        var from: Int64
+        /// When its process had ended; nil while it runs, and for one that is held.
+        var ended: Int64?
+        /// When it worked again; nil as long as it does not.
+        var to: Int64?
+        /// Of an end of the gateway: the registry is known to have committed what was answered up to here before it.
+        var committed: Int64
+
+        /// When the process ended; nil as long as it has not.
+        var end: Int64? { kind == .kill ? from : kind == .restart ? ended : nil }
+    }
+
+    private(set) var incidents: [Incident] = []
+    /// Times in which connections to APNs may end.
+    private(set) var closings: [ClosedRange<Int64>] = []
+    private var committed = Int64.min
+
+    /// How long before the end of a connection an answer may have been given that it took with it.
+    static let closingMilliseconds: Int64 = 500
+
+    /// How long after its return the registry may need to take what was kept for it.
+    static let returnMilliseconds: Int64 = 3_000
+
+    /// Notes an incident.
+    ///
+    /// - Returns: its place, for `ended` and `over`.
+    mutating func begin(_ kind: Kind, _ service: ServiceName, at now: Int64) -> Int {
+        incidents.append(Incident(service: service, kind: kind, from: now, committed: committed))
+        return incidents.count - 1
+    }
+
+    mutating func ended(_ place: Int, at now: Int64) { incidents[place].ended = now }
+    mutating func over(_ place: Int, at now: Int64) { incidents[place].to = now }
+
+    /// Notes that connections to APNs may end from now on, until `closed`.
+    mutating func closes(at now: Int64) { closings.append(now...Int64.max) }
+
+    /// Notes that they do so no longer.
+    mutating func closed(at now: Int64) {
+        guard let last = closings.last, last.upperBound == .max else { return }
+        closings[closings.count - 1] = last.lowerBound...max(last.lowerBound, now)
+    }
+
+    /// Notes that an answer of APNs was committed by the registry at a moment.
+    ///
+    /// Reports go from gateway to registry in the order of their answers, so that earlier ones were committed too.
+    mutating func committed(_ answered: Int64, at moment: Int64) {
+        committed = max(committed, answered)
+        for place in incidents.indices where incidents[place].service == .apnsGateway {
+            guard let end = incidents[place].end, end >= moment else { continue }
+            incidents[place].committed = max(incidents[place].committed, answered)
+        }
+    }
+
+    /// The end of a gateway, no later than `until`, that took with it what it knew of a push.
+    ///
+    /// It is one that found the push on the wire, or its answer not yet committed by the registry as far as anyone
+    /// knows. A gateway that is asked to stop waits for that, unless the registry does not work. What comes to APNs
+    /// on a connection that is older than the end was sent before it, and so was all that comes until the next life
+    /// is ready.
+    func end(ofGatewayWith reach: ChaosBook.Reach, until: Int64) -> Int64? {
+        for incident in incidents where incident.service == .apnsGateway {
+            guard let end = incident.end, end <= until, reach.answered > incident.committed,
+                reach.connectedAt <= end || reach.arrived <= incident.to ?? .max
+            else { continue }
+            if incident.kind == .kill || isDisturbed(.tokenRegistry, incident.from, end) { return end }
+        }
+        return nil
+    }
+
+    /// Whether connections may have ended between an arrival and a later moment, and its answer with them.
+    func isCutOff(answered: Int64, since arrived: Int64, until: Int64) -> Bool {
+        let end = min(until, answered + Self.closingMilliseconds)
+        return arrived <= end && closings.contains { $0.overlaps(arrived...end) }
+    }
+
+    /// How often each was done to a service.
+    func count(_ kind: Kind, _ service: ServiceName) -> Int {
+        incidents.count { $0.kind == kind && $0.service == service }
+    }
+
+    private func isDisturbed(_ service: ServiceName, _ from: Int64, _ to: Int64) -> Bool {
+        incidents.contains {
+            $0.service == service && $0.from <= to && ($0.to ?? .max) >= from - Self.returnMilliseconds
+        }
+    }
+}
