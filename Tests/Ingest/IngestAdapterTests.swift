@@ -132,7 +132,8 @@ final class AdapterDoor: Pollable {
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a request that arrives while answers are written is not left lying`()
+    @Test(.timeLimit(.minutes(10)))
+    func `a request that arrives while answers are written is not left lying`()
         throws
     {
         try withDoor { door, _ in
