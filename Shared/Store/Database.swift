@@ -72,6 +72,8 @@ public final class Database {
     /// Opens the store only to look at it; it must be there.
     init(lookingAt path: String) throws(StoreError) {
         options = Options()
+        // Nothing is written, so that no log has to be looked after.
+        self.path = nil
         connection = try Connection(path: path.hasPrefix("/") ? path : "./" + path, isReadOnly: true)
         connection.setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds)
         try connection.execute(script: "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")
