@@ -9,6 +9,8 @@ struct Arrivals: Sendable {
         var verdict: DeliveryVerdict
         /// The integer that the sender put into the content state.
         var marker: Int64?
+        /// The channel of a broadcast; its reference leads nowhere.
+        var channel: String?
     }
 
     private let limit: Int

@@ -55,6 +55,7 @@ extension ControlAPI {
                 $0.member("timestamp", activity.timestampSeconds)
                 $0.member("startedAtMilliseconds", activity.startedAtMilliseconds)
                 $0.member("token", fleet.updateToken(of: slot).map(fleet.token))
+                $0.member("channel", activity.channel.isEmpty ? nil : activity.channel)
                 write("contentState", activity.shown, &$0)
             }
         }
