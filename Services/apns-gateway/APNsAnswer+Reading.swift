@@ -8,12 +8,16 @@ extension APNsAnswer {
     init(_ response: HTTP2Response) {
         self.init(status: response.status, body: response.body)
         retryAfterSeconds = response.headers["retry-after"].flatMap { Int64($0) }
+        channelID = response.headers["apns-channel-id"]
+        if (200..<300).contains(response.status) { content = response.body }
     }
 
     /// Reads a status and a body; a GOAWAY carries the same body.
     init(status: Int, body: [UInt8]) {
         self.status = status
-        guard !body.isEmpty, let root = try? JSONDocument(body).root else { return }
+        guard !(200..<300).contains(status), !body.isEmpty, let root = try? JSONDocument(body).root else {
+            return
+        }
         reason = root["reason"]?.string.flatMap(Self.reason)
         // Milliseconds since 1970 (Apple, Handling notification responses from APNs).
         timestampMilliseconds = root["timestamp"]?.int64

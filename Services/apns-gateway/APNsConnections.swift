@@ -13,7 +13,7 @@ final class APNsConnections: Adapter {
     private let tools: LaneTools
     private let resolver: Resolver
     private let isAlone: Bool
-    private var endpoints: [APNsEnvironment: Endpoint]
+    private var endpoints: [LaneKey.Place: Endpoint]
     private var lanes: [Lane] = []
     private var lastLane: Lane?
     private var held: [Pause] = []
@@ -107,7 +107,7 @@ final class APNsConnections: Adapter {
         tools.tokens.replace(ring: ring)
         // Apple asks for new connections after a key was revoked and after the team got a new app.
         for lane in lanes {
-            lane.endpoint = endpoints[lane.key.environment] ?? lane.endpoint
+            lane.endpoint = endpoints[lane.key.place] ?? lane.endpoint
             lane.refresh()
         }
     }
@@ -125,7 +125,7 @@ final class APNsConnections: Adapter {
             lastLane = lane
             return lane
         }
-        guard let endpoint = endpoints[key.environment] else { return nil }
+        guard let endpoint = endpoints[key.place] else { return nil }
         let lane = Lane(key, endpoint: endpoint, tools: tools, held: held)
         if isDraining { lane.drain(at: now) }
         lanes.append(lane)
@@ -176,16 +176,30 @@ final class APNsConnections: Adapter {
 
     private static func endpoints(
         _ context: ServiceContext
-    ) throws(ServiceFailure) -> [APNsEnvironment: Endpoint] {
-        var endpoints: [APNsEnvironment: Endpoint] = [:]
-        for environment in APNsEnvironment.allCases {
-            let url = context.options["apns"] ?? context.configuration.apns[environment]
+    ) throws(ServiceFailure) -> [LaneKey.Place: Endpoint] {
+        let (options, apns) = (context.options, context.configuration.apns)
+        var endpoints: [LaneKey.Place: Endpoint] = [:]
+        func add(_ url: String, _ environment: APNsEnvironment, _ host: LaneKey.Host) throws(ServiceFailure) {
             guard let endpoint = Endpoint(url) else {
                 throw ServiceFailure(
                     .configuration, "apns-host", "\(environment.rawValue): \(url) is not https://host[:port]")
             }
-            endpoints[environment] = endpoint
+            endpoints[LaneKey.Place(environment: environment, host: host)] = endpoint
+        }
+        for environment in APNsEnvironment.allCases {
+            try add(options["apns"] ?? apns[environment], environment, .pushes)
+            try add(options["apns-channels"] ?? apns.channels[environment], environment, .channels)
         }
         return endpoints
     }
+}
+
+extension LaneKey {
+    /// What a lane's requests go to.
+    struct Place: Hashable {
+        var environment: APNsEnvironment
+        var host: Host
+    }
+
+    fileprivate var place: Place { Place(environment: environment, host: host) }
 }

@@ -5,10 +5,10 @@ import Store
 /// Turns pushes into requests for APNs and answers into reports.
 ///
 /// Takes: `pushes` from rate-limiters, the registry's `hello` (what is paused) and `noted`, and what the connections
-/// tell (`APNsEvent`).
+/// tell (`APNsEvent`); `query` about channels from ingest.
 ///
 /// Emits: requests (`APNsOrder`); one `report` for each hand-over, to the registry and a copy to the limiter that
-/// sent it.
+/// sent it; one `answer` for each query that APNs answers.
 ///
 /// It knows a push from its arrival until its outcome is noted and 60 s longer: one that comes again is not sent
 /// again, unless it is a newer hand-over of one that APNs has not accepted. It sends nothing by itself: what has no
@@ -43,6 +43,7 @@ struct APNsGateway: Core {
     private var toForget = DueList<(PushID, attempt: Int)>()
     private var toGiveUp = DueList<RequestID>()
     private var tally = AnswerTally()
+    var channelCalls = ChannelCalls()
 
     init(settings: GatewaySettings) {
         self.settings = settings
@@ -54,11 +55,18 @@ struct APNsGateway: Core {
         switch input {
         case .message(.pushes(let pushes), let from): take(pushes, from.instance, at: now)
         case .message(.noted(let noted), _): note(noted, at: now)
+        case .message(.query(let query), let from):
+            if case .channel(let question) = query.kind {
+                ask(query, question, from: from.instance, at: now)
+            } else {
+                [.count(Count("ignored", [("type", "query")]))]
+            }
         case .message(.hello(let hello), let from) where from.instance.service == .tokenRegistry:
             hold(hello.paused)
         case .message(.hello, _), .started, .lost: []
         case .message(let message, _): [.count(Count("ignored", [("type", message.type.rawValue)]))]
-        case .external(let event): take(event, at: now)
+        case .external(let event):
+            ChannelCalls.isCall(event.id) ? endCall(event, at: now) : take(event, at: now)
         case .turn: turn(at: now)
         }
     }
@@ -68,6 +76,24 @@ struct APNsGateway: Core {
         return dues.compactMap { $0 }.min().map { max(0, $0 - now.monotonic) }
     }
 
+    // MARK: For the questions about channels
+
+    func application(_ code: String) -> GatewaySettings.Application? { settings.applications[code] }
+
+    /// Gives out the next number of a request.
+    mutating func takeNumber() -> Int {
+        defer { nextNumber += 1 }
+        return nextNumber
+    }
+
+    mutating func giveUpLater(_ request: APNsRequest) {
+        let lastInstant = request.sendBeforeMilliseconds + request.answerWithinMilliseconds
+        toGiveUp.add(request.id, due: lastInstant + Self.silenceMilliseconds)
+    }
+
+    mutating func count(_ answer: APNsAnswer, at now: Moment) {
+        tally.add(status: answer.status, reason: answer.reason, at: now)
+    }
 }
 
 extension APNsGateway: Reloadable, Drainable {
@@ -120,8 +146,7 @@ extension APNsGateway {
         _ push: Push, _ asker: KnownPush.Asker, _ writer: inout RequestWriter,
         _ effects: inout [Effect<APNsOrder>], at now: Moment
     ) {
-        let number = nextNumber
-        nextNumber += 1
+        let number = takeNumber()
         known[push.id] = KnownPush(
             push, number: number, application: writer.application,
             expirationSeconds: writer.expirationSeconds, asker: asker.instance)
@@ -135,8 +160,7 @@ extension APNsGateway {
             effects += end(id, KnownPush.Outcome(result: .failed, reason: "not-valid"), at: now)
             return
         }
-        let lastInstant = request.sendBeforeMilliseconds + request.answerWithinMilliseconds
-        toGiveUp.add(id, due: lastInstant + Self.silenceMilliseconds)
+        giveUpLater(request)
         effects.append(.perform(.request(request)))
     }
 
@@ -255,6 +279,7 @@ extension APNsGateway {
         }
         var effects: [Effect<APNsOrder>] = []
         while let id = toGiveUp.pop(at: now.monotonic) {
+            if channelCalls.contains(id) { effects += endCall(.unsent(id, .late), at: now) }
             guard let push = known[id.push], push.number == id.number, push.outcome == nil else { continue }
             var outcome = outcome(.noAnswer, id, at: now)
             outcome.reason = "no-answer"

@@ -8,15 +8,28 @@ struct LaneKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     var teamID: String
     /// The key, 10 characters.
     var keyID: String
-    /// The host.
+    /// Whose hosts.
     var environment: APNsEnvironment
+    /// Which of them.
+    var host = Host.pushes
+
+    /// The hosts of an environment.
+    enum Host: String, Sendable {
+        /// Pushes to devices and channels.
+        case pushes = "pushes"
+        /// The management of channels.
+        case channels = "channels"
+    }
 
     /// One word for a log.
-    var description: String { "\(teamID).\(keyID).\(environment.rawValue)" }
+    var description: String {
+        "\(teamID).\(keyID).\(environment.rawValue)" + (host == .pushes ? "" : ".\(host.rawValue)")
+    }
 
     /// Orders by team, key and environment.
     static func < (left: LaneKey, right: LaneKey) -> Bool {
-        (left.teamID, left.keyID, left.environment) < (right.teamID, right.keyID, right.environment)
+        (left.teamID, left.keyID, left.environment, left.host.rawValue)
+            < (right.teamID, right.keyID, right.environment, right.host.rawValue)
     }
 }
 
@@ -34,11 +47,23 @@ final class RequestGroup: Sendable, Equatable {
     let priority: Int
     /// `apns-expiration`, seconds since 1970; 0 is one attempt.
     let expirationSeconds: Int64
+    /// What path and headers they have.
+    let form: Form
+
+    /// The kinds of requests that APNs takes.
+    enum Form: Equatable, Sendable {
+        /// A push to a device.
+        case device
+        /// A push to a channel of an app, which its bundle id names.
+        case broadcast(bundleID: String)
+        /// A call about an app's channels.
+        case channelCall(_ method: String, path: String)
+    }
 
     /// Joins the parts.
     init(
         application: String, lane: LaneKey, topic: String, pushType: PushType, priority: Int,
-        expirationSeconds: Int64
+        expirationSeconds: Int64, form: Form = .device
     ) {
         self.application = application
         self.lane = lane
@@ -46,6 +71,7 @@ final class RequestGroup: Sendable, Equatable {
         self.pushType = pushType
         self.priority = priority
         self.expirationSeconds = expirationSeconds
+        self.form = form
     }
 
     /// What the registry may hold back.
@@ -56,7 +82,7 @@ final class RequestGroup: Sendable, Equatable {
         left === right
             || (left.application == right.application && left.lane == right.lane && left.topic == right.topic
                 && left.pushType == right.pushType && left.priority == right.priority
-                && left.expirationSeconds == right.expirationSeconds)
+                && left.expirationSeconds == right.expirationSeconds && left.form == right.form)
     }
 }
 
@@ -77,7 +103,7 @@ struct APNsRequest: Equatable, Sendable {
     var id: RequestID
     /// What it shares with others.
     var group: RequestGroup
-    /// The last part of `:path`, lower-case hex.
+    /// The last part of `:path`, lower-case hex; for a channel its id.
     var token: String
     /// `apns-id`, a lower-case UUID.
     var apnsID: String
@@ -111,6 +137,10 @@ struct APNsAnswer: Equatable, Sendable {
     var timestampMilliseconds: Int64?
     /// `retry-after`, in seconds.
     var retryAfterSeconds: Int64?
+    /// `apns-channel-id`, of a channel that was made.
+    var channelID: String?
+    /// The body of an answer that is no refusal.
+    var content: [UInt8] = []
 }
 
 /// Why a request was not sent.
@@ -129,4 +159,11 @@ enum APNsEvent: Equatable, Sendable {
     case unanswered(RequestID, sentAtMilliseconds: Int64)
     /// APNs surely has not processed it.
     case unsent(RequestID, UnsentReason)
+
+    /// The request that ends.
+    var id: RequestID {
+        switch self {
+        case .answered(let id, _, _), .unanswered(let id, _), .unsent(let id, _): id
+        }
+    }
 }

@@ -37,6 +37,8 @@ struct ConnectionLimits: Equatable, Sendable {
     var badTokensMax = 20
     /// How long to wait before a provider token that cannot be had is asked for again, in milliseconds; 5 s.
     var noTokenMilliseconds: Int64 = 5_000
+    /// How many bytes of an answer about channels are kept: 10,000 ids with room to spare.
+    var channelListBytesMax = 4 << 20
     /// How long to wait for another process to be done with a token's file, in milliseconds; 50 ms.
     var tokenRetryMilliseconds: Int64 = 50
 

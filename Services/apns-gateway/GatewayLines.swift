@@ -55,7 +55,8 @@ extension APNsRequest {
 extension APNsEvent: LineReadable {
     static var lineTypes: [String] { ["response", "no-response", "not-sent"] }
 
-    /// Reads `{"message": …, "device": …}` with, for a response, `status`, `reason`, `timestamp` and `retryAfter`.
+    /// Reads `{"message": …, "device": …}` with, for a response, `status`, `reason`, `timestamp` and `retryAfter`; a call
+    /// about channels is answered with `channelId` and `content`.
     ///
     /// `number` names one request of a push that was sent more than once; without it the newest is meant.
     init(lineType: String, body: JSONValue) throws {
@@ -80,6 +81,8 @@ extension APNsAnswer {
         }
         self.init(
             status: Int(status), reason: line["reason"]?.string.flatMap(Self.reason),
-            timestampMilliseconds: line["timestamp"]?.int64, retryAfterSeconds: line["retryAfter"]?.int64)
+            timestampMilliseconds: line["timestamp"]?.int64, retryAfterSeconds: line["retryAfter"]?.int64,
+            channelID: line["channelId"]?.string,
+            content: line["content"].map { Array($0.string?.utf8 ?? "".utf8) } ?? [])
     }
 }

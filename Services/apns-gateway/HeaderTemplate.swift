@@ -3,7 +3,8 @@ import HTTP2
 
 /// The header fields of the requests of one group: what they share is written once.
 ///
-/// Names and values: Apple, Sending notification requests to APNs. `:path`, `apns-id` and the like are kept out of the
+/// Names and values: Apple, Sending notification requests to APNs, Sending broadcast push notification requests to APNs
+/// and Sending channel management requests to APNs. `:path`, `apns-id` and the like are kept out of the
 /// HPACK table, where they would only take the place of what comes again.
 struct HeaderTemplate {
     /// Whose requests these are.
@@ -25,20 +26,36 @@ struct HeaderTemplate {
         self.group = group
         headers = HTTP2Headers()
         headers.reserve(fields: 12, bytes: 1_024)
-        headers.append(":method", "POST")
+        if case .channelCall(let method, _) = group.form {
+            headers.append(":method", method)
+        } else {
+            headers.append(":method", "POST")
+        }
         headers.append(":scheme", "https")
         if let authority { headers.append(":authority", authority) }
         if let providerToken { headers.append("authorization", "bearer " + providerToken) }
-        headers.append("apns-topic", group.topic)
+        switch group.form {
+        case .device:
+            headers.append("apns-topic", group.topic)
+            Self.appendPush(group, to: &headers)
+        case .broadcast(let bundleID):
+            headers.append(":path", "/4/broadcasts/apps/\(bundleID)")
+            Self.appendPush(group, to: &headers)
+        case .channelCall(_, let path): headers.append(":path", path)
+        }
+        sharedCount = headers.count
+    }
+
+    private static func appendPush(_ group: RequestGroup, to headers: inout HTTP2Headers) {
         headers.append("apns-push-type", group.pushType.rawValue)
         headers.append("apns-priority", String(group.priority))
         headers.append("apns-expiration", String(group.expirationSeconds), indexed: false)
-        sharedCount = headers.count
     }
 
     /// All fields of one request.
     mutating func headers(of request: APNsRequest) -> HTTP2Headers {
         headers.truncate(to: sharedCount)
+        guard group.form == .device else { return channelHeaders(of: request) }
         path.removeLast(path.count - Self.pathHead.count)
         path += request.token.utf8
         headers.append(":path", bytes: path, indexed: false)
@@ -46,6 +63,13 @@ struct HeaderTemplate {
         if let collapseID = request.collapseID {
             headers.append("apns-collapse-id", collapseID, indexed: false)
         }
+        return headers
+    }
+
+    private mutating func channelHeaders(of request: APNsRequest) -> HTTP2Headers {
+        // The channel comes again and again, unlike a device's path.
+        if !request.token.isEmpty { headers.append("apns-channel-id", request.token) }
+        if !request.apnsID.isEmpty { headers.append("apns-request-id", request.apnsID, indexed: false) }
         return headers
     }
 }

@@ -196,6 +196,7 @@ final class Lane {
         options.connectTimeoutMilliseconds = limits.connectTimeoutMilliseconds
         options.pingTimeoutMilliseconds = limits.pingTimeoutMilliseconds
         options.proxy = tools.proxy.map { HTTP2Proxy(port: $0.port, authorization: $0.authorization) }
+        if key.host == .channels { options.maxResponseBodyBytes = limits.channelListBytesMax }
         // The next address each time: one that does not answer must not be the only one tried.
         let address = addresses[connectsMade % addresses.count]
         connectsMade += 1

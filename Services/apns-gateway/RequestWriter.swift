@@ -44,7 +44,8 @@ struct RequestWriter {
             expirationSeconds == 0
             ? Int64.max : expirationSeconds.multipliedClamped(1_000).subtractingClamped(now.wall)
         return APNsRequest(
-            id: id, group: group, token: push.token, apnsID: push.apnsID, collapseID: collapseID, body: body,
+            id: id, group: group, token: push.channel?.id ?? push.token, apnsID: push.apnsID,
+            collapseID: push.channel == nil ? collapseID : nil, body: body,
             sendBeforeMilliseconds: now.monotonic
                 + min(untilSendBefore, untilExpired, Self.waitMaxMilliseconds),
             answerWithinMilliseconds: settings.answerWithinMilliseconds, trial: push.trial)
@@ -57,6 +58,8 @@ struct RequestWriter {
         let match = groups.first {
             $0.priority == push.priority && $0.pushType == push.pushType
                 && $0.lane.environment == push.environment
+                && ($0.form == .device) == (push.channel == nil)
+                && $0.expirationSeconds == expirationSeconds(push)
         }
         if let match { return match }
         guard let key = settings.key(for: push.environment) else { return nil }
@@ -64,9 +67,16 @@ struct RequestWriter {
             application: application,
             lane: LaneKey(teamID: key.teamID, keyID: key.keyID, environment: push.environment),
             topic: settings.topic(push.pushType), pushType: push.pushType, priority: push.priority,
-            expirationSeconds: expirationSeconds)
+            expirationSeconds: expirationSeconds(push),
+            form: push.channel == nil ? .device : .broadcast(bundleID: settings.bundleID))
         groups.append(group)
         return group
+    }
+
+    /// A channel that keeps nothing takes no other expiration than 0 (Apple, Sending broadcast push notification
+    /// requests to APNs); until when the push is worth sending is the pipeline's own business.
+    private func expirationSeconds(_ push: Push) -> Int64 {
+        push.channel?.isStored == false ? 0 : expirationSeconds
     }
 
     /// At most 64 bytes (Apple, Sending notification requests to APNs), visible ASCII: it is a header's value.
@@ -79,7 +89,10 @@ extension Push {
     /// Whether its values can stand in a request's header: a neighbour may be wrong.
     fileprivate var isWellFormed: Bool {
         let isHex = token.utf8.allSatisfy { ($0 &- 48) < 10 || ($0 &- 97) < 6 }
-        return isHex && (2...1_024).contains(token.utf8.count) && apnsID.utf8.count == 36
+        let hasAddress =
+            channel.map { Channel.isID($0.id) && pushType == .liveActivity }
+            ?? (isHex && (2...1_024).contains(token.utf8.count))
+        return hasAddress && apnsID.utf8.count == 36
             && apnsID.utf8.allSatisfy { ($0 &- 48) < 10 || ($0 &- 97) < 6 || $0 == UInt8(ascii: "-") }
             && (priority == 10 || priority == 5)
     }

@@ -2,7 +2,8 @@ import Contracts
 
 /// What an answer of APNs leads to: one row for every reason, for the report as well as for the connection.
 ///
-/// Reasons and statuses: Apple, Handling notification responses from APNs. A reason that is not listed is treated by
+/// Reasons and statuses: Apple, Handling notification responses from APNs, and for channels Handling error responses
+/// from APNs. A reason that is not listed is treated by
 /// its status.
 struct Ruling: Equatable, Sendable {
     /// How long the next attempt waits.
@@ -46,19 +47,29 @@ struct Ruling: Equatable, Sendable {
     /// those 15 minutes at the ninth attempt.
     static let serverDelayMilliseconds: Int64 = 5_000
 
-    /// Apple's reasons for pushes to devices.
+    /// Apple's reasons for pushes to devices and channels, and for calls about channels.
     static let reasons: [String: (status: Int, ruling: Ruling)] = [
+        "BadChannelId": (400, .refused),
         "BadCollapseId": (400, .refused),
         "BadDeviceToken": (400, .refused),
         "BadExpirationDate": (400, .ourFault),
         "BadMessageId": (400, .ourFault),
         "BadPriority": (400, .ourFault),
+        "BadRequestParams": (400, .ourFault),
+        "BadRequestPayload": (400, .ourFault),
         "BadTopic": (400, .refused),
+        "CannotCreateChannelConfig": (400, .refused),
+        // Permanent for that channel: it was deleted, or is of the other environment.
+        "ChannelNotRegistered": (400, .refused),
         "DeviceTokenNotForTopic": (400, .refused),
         "DuplicateHeaders": (400, .ourFault),
+        // Broadcast is switched on for each app; its pushes to devices go on without.
+        "FeatureNotEnabled": (400, .refused),
         "IdleTimeout": (400, Ruling(result: .retry, delay: .doubling(from: 500), connection: .replace)),
         "InvalidPushType": (400, .ourFault),
+        "MissingChannelId": (400, .ourFault),
         "MissingDeviceToken": (400, .ourFault),
+        "MissingPushType": (400, .ourFault),
         "MissingTopic": (400, .ourFault),
         "PayloadEmpty": (400, .ourFault),
         "TopicDisallowed": (400, .paused),
@@ -73,6 +84,8 @@ struct Ruling: Equatable, Sendable {
         "Forbidden": (403, .paused),
         "InvalidProviderToken": (403, .paused),
         "MissingProviderToken": (403, .paused),
+        // Said of channels alone: no reason to hold back what goes to devices.
+        "TopicMismatch": (403, .refused),
         "UnrelatedKeyIdInToken": (
             403, Ruling(result: .retry, delay: .after(1_000), connection: .replace)
         ),

@@ -17,6 +17,8 @@ struct Arrivals: Sendable {
         var status = 0
         /// How long after its arrival it was answered.
         var delayMilliseconds: Int64 = 0
+        /// The channel of a broadcast; its reference leads nowhere.
+        var channel: String?
     }
 
     private let limit: Int

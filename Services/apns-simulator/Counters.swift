@@ -1,6 +1,11 @@
 /// What the simulated APNs has answered, and to how many connections.
 struct Counters: Sendable {
     var accepted = 0
+    /// Broadcasts among them, and how many activities they reached.
+    var broadcasts = 0
+    var reached = 0
+    /// Calls about channels that were accepted.
+    var channelCalls = 0
     private var refusals = Array(repeating: 0, count: APNsReason.allCases.count)
     /// Scripted answers by status and reason, as `503 ServiceUnavailable`.
     private var scripted: [String: Int] = [:]

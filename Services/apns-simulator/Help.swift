@@ -27,18 +27,20 @@ enum Help {
                                             expect, activity, tokens {device, start}
           GET    /phones?prefix=P           what they show, in sum
           GET    /phones/HWID               tokens, activities and history of one
-          POST   /phones/HWID/activities    the app starts one: id; optional attributesType, contentState, token
+          POST   /phones/HWID/activities    the app starts one: id; optional attributesType, contentState, and token
+                                            or channel
           POST   /phones/HWID/expect        activities: ids of the next starts whose attributes name none
           POST   /phones/HWID/rotate        new token for an activity, or for the phone; optional formerTokenSeconds
           POST   /phones/HWID/dismiss       the person removes an activity
           POST   /phones/HWID/offline, /online, /uninstall, /expire
           POST   /script                    one rule or an array: match {token, hwid, event, environment,
-                                            connection}, nth, every, count; action answer (status, reason,
+                                            connection, channel}, nth, every, count; action answer (status, reason,
                                             timestamp), pass, never, refuse, reset, goaway, close;
                                             delayMilliseconds, deliver, streamLimit
           GET    /script, DELETE /script
           POST   /connections               streamLimit, goAway (a reason), close, or handshakeDelayMilliseconds
           GET    /counters
+          GET    /channels                  what APNs knows of each, and how many activities listen
           GET    /arrivals?since=N&limit=N  the last accepted pushes, from number N on; with &refused=1 all that came
           POST   /reset                     counters, script and arrivals; with {"phones": true} phones too
           GET    /healthz

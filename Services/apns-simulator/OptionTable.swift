@@ -19,13 +19,11 @@ enum OptionTable {
                 options.listen = address
                 return true
             },
-            CommandOption(
-                name: "--sandbox-listen", placeholder: "ADDRESS", help: "sandbox host (none)",
-                expects: addressForm
-            ) { options, value in
-                options.sandboxListen = ListenAddress(value)
-                return options.sandboxListen != nil
-            },
+            address("--sandbox-listen", "sandbox host (none)", \.sandboxListen),
+            address("--channels", "production channel host (none; Apple's port is 2196)", \.channelListen),
+            address(
+                "--sandbox-channels", "sandbox channel host (none; Apple's port is 2195)",
+                \.sandboxChannelListen),
             CommandOption(
                 name: "--control", placeholder: "ADDRESS", help: "control port or unix:PATH (127.0.0.1:2198)",
                 expects: "an address and port, or unix: and a path"
@@ -38,6 +36,17 @@ enum OptionTable {
                 "--certificate-out", "FILE", "where clients find the certificate to trust, PEM",
                 \.certificateFile),
         ]
+    }
+
+    /// An address that nobody listens at unless it is given.
+    private static func address(
+        _ name: String, _ help: String, _ place: WritableKeyPath<SimulatorOptions, ListenAddress?>
+    ) -> CommandOption<SimulatorOptions> {
+        CommandOption(name: name, placeholder: "ADDRESS", help: help, expects: addressForm) {
+            options, value in
+            options[keyPath: place] = ListenAddress(value)
+            return options[keyPath: place] != nil
+        }
     }
 
     private static var credentials: [CommandOption<SimulatorOptions>] {
@@ -119,6 +128,7 @@ enum OptionTable {
             .flag(
                 "--lenient-push-type", "take a push type that does not fit the topic",
                 \.rules.toleratesPushTypeMismatch),
+            .flag("--no-broadcasts", "answer FeatureNotEnabled about channels", \.rules.refusesBroadcasts),
             .flag("--strict-priority", "refuse priority 1 for Live Activities", \.rules.refusesLowPriority),
         ]
     }

@@ -27,6 +27,10 @@ struct Answer: Sendable, Equatable {
     var status: Int
     var apnsID: String
     var uniqueID: String?
+    /// The channel that was made.
+    var channelID: String?
+    /// The field that carries the id: another one with broadcasts and calls about channels.
+    var idField = "apns-id"
     var body: [UInt8]
 }
 

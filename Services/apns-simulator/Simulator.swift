@@ -6,8 +6,8 @@
 ///
 /// It does no input or output and reads no clock. Every list in it is bounded but the phones and their activities.
 ///
-/// Known weaknesses: no client certificates, no broadcast channels, no throttling of whole topics; a push reaches its
-/// phone in the moment of the answer.
+/// Known weaknesses: no client certificates, no throttling of whole topics or channels; a push reaches its phone in the
+/// moment of the answer.
 struct Simulator {
     /// What is not a matter of the rules or the phones.
     struct Settings: Sendable {
@@ -28,6 +28,7 @@ struct Simulator {
     var script = Script()
     var counters = Counters()
     var arrivals: Arrivals
+    var channels = ChannelBook()
     private var ids: IDSource
 
     init(settings: Settings = Settings(), rules: APNsRules, fleet: PhoneFleet) {
@@ -56,6 +57,7 @@ struct Simulator {
         arrivals.removeAll()
         if phones {
             fleet = PhoneFleet(settings: fleet.settings, era: fleet.era + 1)
+            channels = ChannelBook()
         } else {
             fleet.resetTally()
         }
@@ -65,24 +67,38 @@ struct Simulator {
     mutating func receive(
         _ request: APNsRequest, on connection: inout ConnectionRecord, nowMicroseconds: Int64
     ) -> Reaction {
-        let id = RequestID(request.headers.id) ?? RequestID(ids.next())
+        let id = requestID(request)
+        let isBroadcast = APNsRules.isBroadcast(request.path)
         let push = AcceptedPush(request, id.value)
         var arrival = Arrivals.Arrival(
             idHigh: id.value.high, idLow: id.value.low,
-            reference: fleet.reference(of: request.deviceToken)?.packed,
+            reference: isBroadcast ? nil : fleet.reference(of: request.deviceToken)?.packed,
             receivedAtMicroseconds: nowMicroseconds, event: push.payload?.event ?? .none, verdict: nil,
-            marker: push.payload?.marker(member: fleet.settings.markerMember), connection: connection.ordinal)
+            marker: push.payload?.marker(member: fleet.settings.markerMember), connection: connection.ordinal,
+            channel: isBroadcast ? request.headers.channelID : nil)
         let rule = script.isEmpty ? nil : scriptedRule(request, push, connection)
         var reaction = Reaction(outcome: .silence)
         if rule.map({ $0.delivers || $0.action == .pass }) ?? true {
-            (reaction, arrival.verdict) = check(request, push, id, on: &connection, nowMicroseconds)
+            (reaction, arrival.verdict) =
+                isBroadcast
+                ? broadcast(request, push, id, on: &connection, nowMicroseconds)
+                : check(request, push, id, on: &connection, nowMicroseconds)
         }
         if let rule { apply(rule, to: &reaction, id, connection) }
+        if isBroadcast { reaction.nameAnswer("apns-request-id") }
         if case .answer(let answer) = reaction.outcome { arrival.status = answer.status }
         arrival.delayMilliseconds = reaction.delayMilliseconds
         arrivals.append(arrival)
         return reaction
     }
+
+    /// The id of a request, or one that APNs makes.
+    mutating func requestID(_ request: APNsRequest) -> RequestID {
+        RequestID(request.headers.requestID ?? request.headers.id) ?? RequestID(ids.next())
+    }
+
+    /// An id that no request has.
+    mutating func nextID() -> PushID { ids.next() }
 
     private mutating func apply(
         _ rule: ScriptedAnswer, to reaction: inout Reaction, _ id: RequestID, _ connection: ConnectionRecord
@@ -129,6 +145,7 @@ struct Simulator {
             if let name = match.event, name != event { return false }
             if let environment = match.environment, environment != connection.environment { return false }
             if let ordinal = match.connection, ordinal != connection.ordinal { return false }
+            if let channel = match.channel, channel != request.headers.channelID { return false }
             guard let hardwareID = match.hardwareID else { return true }
             guard let reference, let phone = fleet.phone(hardwareID: hardwareID) else { return false }
             return fleet.knows(reference) && fleet.phone(of: reference) == phone
@@ -162,14 +179,18 @@ extension Simulator {
 
     private mutating func success(_ id: RequestID, on connection: inout ConnectionRecord) -> Reaction {
         var reaction = Reaction(outcome: .answer(answer(200, id, connection, body: [])))
-        if !connection.isTrusted {
-            connection.isTrusted = true
-            reaction.streamLimit = settings.streamLimit
-        }
+        trust(&connection, &reaction)
         return reaction
     }
 
-    private mutating func refusal(
+    /// Lets a connection have more streams once a request with a valid token has succeeded on it.
+    func trust(_ connection: inout ConnectionRecord, _ reaction: inout Reaction) {
+        guard !connection.isTrusted else { return }
+        connection.isTrusted = true
+        reaction.streamLimit = settings.streamLimit
+    }
+
+    mutating func refusal(
         _ reason: APNsReason, _ timestamp: Int64?, _ id: RequestID, on connection: inout ConnectionRecord
     ) -> Reaction {
         counters.count(reason)

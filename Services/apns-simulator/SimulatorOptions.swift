@@ -50,6 +50,8 @@ struct KeyOption: Equatable, Sendable {
 struct SimulatorOptions {
     var listen = ListenAddress(host: "127.0.0.1", port: 2197)
     var sandboxListen: ListenAddress?
+    var channelListen: ListenAddress?
+    var sandboxChannelListen: ListenAddress?
     var control = HTTPAddress.tcp(host: "127.0.0.1", port: 2198)
     var ingest: String?
     var keys: [KeyOption] = []
@@ -67,6 +69,12 @@ struct SimulatorOptions {
     /// Where each environment listens.
     var listens: [(environment: APNsEnvironment, address: ListenAddress)] {
         [(.production, listen)] + (sandboxListen.map { [(.sandbox, $0)] } ?? [])
+    }
+
+    /// Where the hosts that manage channels listen.
+    var channelListens: [(environment: APNsEnvironment, address: ListenAddress)] {
+        (channelListen.map { [(.production, $0)] } ?? [])
+            + (sandboxChannelListen.map { [(.sandbox, $0)] } ?? [])
     }
 
     /// All that is wrong with a command line.

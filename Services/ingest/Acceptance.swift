@@ -107,7 +107,7 @@ extension Ingest {
         try journal.insert(
             Run(
                 number: run, activity: draft.activity, beganAtMilliseconds: now.wall, isStart: isStart,
-                digest: isStart ? draft.digest : nil,
+                digest: isStart ? draft.digest : nil, channel: try channel(of: draft, in: journal),
                 attributesBytes: isStart ? Int64(draft.payload.attributes.count) : nil))
         guard draft.activity.space == .token else { return }
         try journal.use(

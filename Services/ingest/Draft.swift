@@ -19,6 +19,8 @@ struct ActivityName: Hashable, Sendable {
         case token = 1
         /// The push-to-start token of a start at the Firebase door.
         case startToken = 2
+        /// A broadcast channel that no running activity with an id is bound to.
+        case channel = 3
     }
 }
 
@@ -31,6 +33,8 @@ struct Draft {
     var payload: Payload
     /// The SHA-256 of what the caller sent, by which a start that comes again is known; empty for all else.
     var digest: [UInt8]
+    /// The broadcast channel that the push binds its run to.
+    var channel: String?
     /// The members to name when the store says no.
     var fields: Fields
 
@@ -49,6 +53,8 @@ struct Draft {
         var target = FieldName.text("")
         /// The `content-state`.
         var state = FieldName.text("")
+        /// What names the channel.
+        var channel = FieldName.text("")
     }
 }
 
@@ -67,12 +73,12 @@ extension Draft {
     }
 
     /// Refuses what APNs would refuse for its size.
-    func checkSize(_ object: ObjectReader) throws(Refusal) {
+    func checkSize(_ object: ObjectReader, bytesMax: Int = PayloadSize.bytesMax) throws(Refusal) {
         let size = PayloadSize.of(notification, payload)
-        guard size <= PayloadSize.bytesMax else {
+        guard size <= bytesMax else {
             throw Refusal(
                 ObjectReader.name(object.value.path),
-                "the APNs body would have \(size) bytes, more than \(PayloadSize.bytesMax)",
+                "the APNs body would have \(size) bytes, more than \(bytesMax)",
                 label: "size")
         }
     }

@@ -57,6 +57,8 @@ extension Ingest {
         case .cancelMessage: try cancelMessage(call, at: now, in: journal)
         case .listDeliveries: try serveDeliveries(call, at: now, in: journal)
         case .showActivity: try serveActivity(call, at: now, in: journal)
+        case .createChannel, .listChannels, .showChannel, .deleteChannel:
+            try serveChannels(call, at: now, in: journal)
         case .pause: try serveHold(call, .pause, at: now, in: journal)
         case .resume: try serveHold(call, .resume, at: now, in: journal)
         case .importDevices: try serveImport(call, at: now, in: journal)

@@ -50,9 +50,17 @@ extension Ingest {
                     reply: HTTPReply(call, kept.status, json: kept.body), effects: [.count(Count("repeated"))]
                 ))
         }
+        guard !questions.isWaiting(known) else {
+            return .failure(.busy("the same call is under way", retryAfterSeconds: 1))
+        }
         let served = try serveAnew(call, at: now, in: journal)
-        if case .success(let served) = served, let reply = served.reply {
-            try journal.keep(reply, to: known, atMilliseconds: now.wall)
+        if case .success(let served) = served {
+            if let reply = served.reply {
+                try journal.keep(reply, to: known, atMilliseconds: now.wall)
+            } else if call.path.last == "channels" {
+                // Of what another service is asked only this changes something there.
+                questions.keepReply(toCall: call.id, for: known)
+            }
         }
         return served
     }
@@ -89,9 +97,9 @@ extension Ingest {
             .deleteFilter:
             try PushwooshRequest(call.body).applicationOfAuth(access).code
         case .sendMessage: try access.application(project: call.path[2], of: call).code
-        case .pause, .resume: try access.application(code: call.path[2], of: call).code
+        case .pause, .resume, .createChannel: try access.application(code: call.path[2], of: call).code
         case .listMessages, .signIn, .showMessage, .cancelMessage, .listDeliveries, .showActivity,
-            .importDevices, .health, .readiness, .describe:
+            .listChannels, .showChannel, .deleteChannel, .importDevices, .health, .readiness, .describe:
             nil
         }
     }

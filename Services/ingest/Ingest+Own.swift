@@ -54,6 +54,17 @@ extension Ingest {
     }
 }
 
+extension ActivityName {
+    /// Writes the member that names the activity; of a token only its beginning.
+    func write(to answer: inout JSONWriter) {
+        switch space {
+        case .id: answer.member("activity", name)
+        case .channel: answer.member("channel", name)
+        case .token, .startToken: answer.member("token", Shortened(name).description)
+        }
+    }
+}
+
 extension MessageStatus {
     /// `accepted`, `taken` or `settled`.
     var state: String {
@@ -68,12 +79,8 @@ extension MessageStatus {
             answer.member("code", code)
             answer.member("application", head.application)
             answer.member("event", head.kind.rawValue)
-            if activity.space == .id {
-                // A pause or resume is for no activity.
-                if !activity.name.isEmpty { answer.member("activity", activity.name) }
-            } else {
-                answer.member("token", Shortened(activity.name).description)
-            }
+            // A pause or resume is for no activity.
+            if !activity.name.isEmpty { activity.write(to: &answer) }
             answer.member("state", state)
             answer.member("cancelRequested", cancelledBy != nil)
             answer.member("acceptedAtMilliseconds", head.acceptedAtMilliseconds)

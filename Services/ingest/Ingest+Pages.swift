@@ -67,26 +67,28 @@ extension Ingest {
         }
     }
 
-    /// The newest life of an activity, which may be named by its id or, at the Firebase door, by its token.
+    /// The newest life of an activity, which may be named by its id, by a channel or, at the Firebase door, by its token.
     private func newestRun(_ name: String, _ application: Configuration.Application, in journal: Journal)
         throws(StoreError) -> Run?
     {
         let id = ActivityName(application: application.code, space: .id, name: name)
         if let run = try journal.newestRun(id) { return run }
-        guard let token = DeviceToken.canonical(name) else { return nil }
+        if let token = DeviceToken.canonical(name),
+            let run = try journal.newestRun(
+                ActivityName(application: application.code, space: .token, name: token))
+        {
+            return run
+        }
         return try journal.newestRun(
-            ActivityName(application: application.code, space: .token, name: token))
+            ActivityName(application: application.code, space: .channel, name: name))
     }
 }
 
 extension Run {
     fileprivate func write(_ state: RunState, to answer: inout JSONWriter) {
         answer.member("application", activity.application)
-        if activity.space == .id {
-            answer.member("activity", activity.name)
-        } else {
-            answer.member("token", Shortened(activity.name).description)
-        }
+        activity.write(to: &answer)
+        if let channel { answer.member("boundTo", channel.id) }
         answer.member("state", state.word)
         answer.member("beganBy", isStart ? "start" : "token")
         answer.member("beganAtMilliseconds", beganAtMilliseconds)
@@ -144,6 +146,7 @@ extension ParticipantLine {
         answer.member("device", device)
         answer.member("state", state)
         answer.member("tokenStart", tokenStart)
+        if let isOnChannel { answer.member("onChannel", isOnChannel) }
         answer.member("lastSentAtMilliseconds", lastSentAtMilliseconds)
         answer.member("lastOutcome", lastOutcome)
         answer.member("lastReason", lastReason)

@@ -24,7 +24,7 @@ extension Ingest {
         case .fact(let fact):
             try note(fact, at: now, in: journal)
             return noted(.fact(number: fact.number), sender)
-        case .answer(let answer): return take(answer)
+        case .answer(let answer): return try take(answer, at: now, in: journal)
         case .hello, .noted: return []
         case .registration, .registrations, .command, .taken(.batch), .batch, .targets, .retarget, .pushes,
             .report, .query:

@@ -11,10 +11,12 @@ import Store
 ///
 /// A message is accepted when the transaction that holds it has committed; only then does its caller hear so. What is
 /// wrong is refused by name and leaves no trace. Starts, updates, ends and registrations are released in the order that
-/// `Release` says; after a restart everything that is not taken is released again.
+/// `Release` says; after a restart everything that is not taken is released again. Channels are made and removed by APNs,
+/// which a gateway asks (`Ingest+Channels.swift`); the journal keeps how each was made and what it is bound to.
 ///
 /// **Limits** are in `IngestLimits`. Over them, or when the store fails, calls are answered 503.
-/// **Weaknesses**: who ends an activity twice hears that it has ended, also when the first answer was lost; a code is no
+/// **Weaknesses**: a channel whose maker hears nothing may exist all the same. Who ends an activity twice hears that it
+/// has ended, also when the first answer was lost; a code is no
 /// secret from who may call for its application.
 struct Ingest: Core, Reloadable {
     static var service: ServiceName { .ingest }

@@ -22,7 +22,7 @@ struct IngestAdapter: Adapter {
     /// How long a request may wait at most, in milliseconds.
     ///
     /// The core answers sooner; this is for those whose core was given up when the store failed.
-    static let waitMilliseconds: Int64 = 5_000
+    static let waitMilliseconds: Int64 = 12_000
 
     /// Listens.
     ///

@@ -65,8 +65,10 @@ extension Journal {
             SELECT m.application, m.kind, m.activity, m.run, m.orderSeconds, m.acceptedAt, c.audience,
                 c.attributesType, c.timestampSeconds, c.staleDateSeconds, c.dismissalDateSeconds, c.relevanceScore,
                 c.inputPushToken, c.inputPushChannel, c.priority, c.expirationSeconds, c.collapseID, c.apnsID,
-                c.fallbackTitle, c.fallbackBody, c.contentState, c.attributes, c.alert, m.cancels, m.environment
-            FROM commands c JOIN messages m ON m.sequence = c.sequence WHERE c.sequence = ?
+                c.fallbackTitle, c.fallbackBody, c.contentState, c.attributes, c.alert, m.cancels, m.environment,
+                r.channel, r.channelEnvironment, r.channelStored
+            FROM commands c JOIN messages m ON m.sequence = c.sequence LEFT JOIN runs r ON r.run = m.run
+            WHERE c.sequence = ?
             """, .int(sequence)
         ) { row throws(StoreError) in
             guard let kind = Command.Kind(rawValue: row.text(1)) else {
@@ -82,6 +84,7 @@ extension Journal {
                     contentState: row.blob(20), attributes: row.blob(21), alert: row.blob(22)))
             command.cancelledMessage = row.optionalInt(23)
             command.environment = row.optionalText(24).flatMap(APNsEnvironment.init(rawValue:))
+            command.channel = try Journal.channel(row, 25)
             return command
         }
     }

@@ -1,3 +1,4 @@
+import Contracts
 import Store
 
 /// One life of an activity, as the door knows it.
@@ -20,6 +21,8 @@ struct Run: Equatable {
     var firstTokenAtMilliseconds: Int64?
     /// The sequence of the newest registration for it.
     var lastRegistration: Int64 = 0
+    /// The broadcast channel that it is bound to.
+    var channel: Channel?
     /// How many bytes the attributes of its start have; nil if no start began it.
     var attributesBytes: Int64?
 }
@@ -30,7 +33,7 @@ extension Journal {
         try database.first(
             """
             SELECT run, application, space, activity, beganAt, isStart, digest, endedBy, endSettled, emptyBy,
-                firstTokenAt, lastRegistration, attributesBytes
+                firstTokenAt, lastRegistration, channel, channelEnvironment, channelStored, attributesBytes
             FROM runs WHERE application = ? AND space = ? AND activity = ? ORDER BY run DESC LIMIT 1
             """, .text(activity.application), .int(activity.space.rawValue), .text(activity.name)
         ) { row throws(StoreError) in try Journal.run(row) }
@@ -41,7 +44,7 @@ extension Journal {
         try database.first(
             """
             SELECT run, application, space, activity, beganAt, isStart, digest, endedBy, endSettled, emptyBy,
-                firstTokenAt, lastRegistration, attributesBytes
+                firstTokenAt, lastRegistration, channel, channelEnvironment, channelStored, attributesBytes
             FROM runs WHERE run = ?
             """, .int(number)
         ) { row throws(StoreError) in try Journal.run(row) }
@@ -71,18 +74,19 @@ extension Journal {
             beganAtMilliseconds: row.int(4), isStart: row.bool(5), digest: row.optionalBlob(6),
             endedBy: row.optionalInt(7), isEndSettled: row.bool(8), emptyBy: row.optionalInt(9),
             firstTokenAtMilliseconds: row.optionalInt(10), lastRegistration: row.int(11),
-            attributesBytes: row.optionalInt(12))
+            channel: try channel(row, 12), attributesBytes: row.optionalInt(15))
     }
 
     /// Keeps a run that begins.
     func insert(_ run: Run) throws(StoreError) {
         try database.run(
             """
-            INSERT INTO runs (run, application, space, activity, beganAt, isStart, digest, attributesBytes)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO runs (run, application, space, activity, beganAt, isStart, digest, channel,
+                channelEnvironment, channelStored, attributesBytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, .int(run.number), .text(run.activity.application), .int(run.activity.space.rawValue),
             .text(run.activity.name), .int(run.beganAtMilliseconds), Value(run.isStart), Value(run.digest),
-            Value(run.attributesBytes))
+            Value(run.channel?.id), Value(run.channel?.environment.rawValue),
+            run.channel.map { Value($0.isStored) } ?? .null, Value(run.attributesBytes))
     }
 
     /// Notes that an end was accepted.

@@ -14,9 +14,10 @@ extension Journal {
     /// - `registrationGroups`: registrations that were accepted together, until both receivers have them; `groupContents`
     ///   holds their `RegistrationGroup`, apart, so that a change of `pending` does not write it again.
     /// - `runs`: the lives of activities, remembered for 12 h. `space` is what the name is: 0 an id, 1 an update token,
-    ///   2 a push-to-start token. `attributesBytes` is the size of its start's attributes.
+    ///   2 a push-to-start token, 3 a broadcast channel. `attributesBytes` is the size of its start's attributes.
     /// - `tokens`: which run a token was registered for, and what is known against it.
     /// - `replies`: what was answered to calls with an `Idempotency-Key`, for 24 h.
+    /// - `channels`: how broadcast channels were made, as far as it was heard; a run names the one it is bound to.
     /// - `filters`: by name; `expression` is the `Filter` of the contracts as JSON.
     static let schema = Schema(steps: [
         """
@@ -70,6 +71,15 @@ extension Journal {
             sequence INTEGER PRIMARY KEY, application TEXT NOT NULL, count INTEGER NOT NULL,
             pending INTEGER NOT NULL) STRICT;
         CREATE TABLE groupContents (sequence INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT;
+        """,
+        """
+        CREATE TABLE channels (
+            id INTEGER PRIMARY KEY, application TEXT NOT NULL, channel TEXT NOT NULL, environment TEXT NOT NULL,
+            isStored INTEGER NOT NULL, notedAt INTEGER NOT NULL, UNIQUE (application, channel)) STRICT;
+        ALTER TABLE runs ADD COLUMN channel TEXT;
+        ALTER TABLE runs ADD COLUMN channelEnvironment TEXT;
+        ALTER TABLE runs ADD COLUMN channelStored INTEGER;
+        CREATE INDEX runsByChannel ON runs (application, channel, run) WHERE channel IS NOT NULL;
         """,
     ])
 }

@@ -8,6 +8,8 @@ import JSON
 enum PayloadSize {
     /// The largest body APNs takes for a device push, in bytes (Apple, Generating a remote notification).
     static let bytesMax = 4_096
+    /// The largest body of a broadcast, in bytes (Apple, Sending broadcast push notification requests to APNs).
+    static let broadcastBytesMax = 5_120
 
     /// The bytes of a Live Activity push.
     static func of(_ notification: Notification, _ payload: Payload) -> Int {

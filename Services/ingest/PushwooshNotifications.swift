@@ -41,6 +41,9 @@ struct PushwooshNotifications {
     private func drafts(_ element: JSONValue) throws(Refusal) -> [Draft] {
         let notification = try ObjectReader(element)
         try refuseUnknown(notification)
+        if !starts, let value = notification.value[PushwooshNotifications.channel] {
+            return [try channelDraft(notification, try channelID(value))]
+        }
         guard !starts, let value = notification.value[PushwooshNotifications.tokens] else {
             let activity = try notification.requiredText("live_activity_id")
             return [try draft(notification, activity)]
@@ -59,6 +62,45 @@ struct PushwooshNotifications {
     }
 
     private static let tokens = "live_activity_push_tokens"
+    private static let channel = "channel"
+
+    /// An update or end for whoever listens to a channel.
+    private func channelDraft(_ notification: ObjectReader, _ id: String) throws(Refusal) -> Draft {
+        for other in ["live_activity_id", PushwooshNotifications.tokens]
+        where notification.value[other] != nil {
+            throw notification.wrong(
+                other, "only one of channel and \(other)", label: "target")
+        }
+        var draft = try draft(notification, "", bytesMax: PayloadSize.broadcastBytesMax)
+        draft.activity = ActivityName(application: application.code, space: .channel, name: id)
+        draft.channel = id
+        draft.fields.activity = .member(notification, PushwooshNotifications.channel)
+        return draft
+    }
+
+    private func channelID(_ value: JSONValue) throws(Refusal) -> String {
+        guard let id = value.string, Channel.isID(id) else {
+            throw ObjectReader.wrong(value, "must be a channel's id, in base64", label: "channel")
+        }
+        return id
+    }
+
+    /// Binds a start to a channel, which Apple's own member may name too.
+    private func bind(_ draft: inout Draft, _ notification: ObjectReader, _ push: CheckedPush) throws(Refusal)
+    {
+        let member = push.members.value["input-push-channel"]
+        guard let value = notification.value[PushwooshNotifications.channel] ?? member else { return }
+        let id = try channelID(value)
+        if let member, member.string != id {
+            throw push.members.wrong(
+                "input-push-channel", "is another channel than channel", label: "channel")
+        }
+        draft.channel = id
+        draft.fields.channel = .text(ObjectReader.name(value.path))
+        draft.notification.inputPushChannel = id
+        // Whoever listens needs no token, unless the caller asks for one.
+        if push.members.value["input-push-token"] == nil { draft.notification.inputPushToken = nil }
+    }
 
     private func tokens(_ value: JSONValue) throws(Refusal) -> [String] {
         guard let elements = value.elements else { throw ObjectReader.wrong(value, "must be an array") }
@@ -87,7 +129,9 @@ struct PushwooshNotifications {
         return older
     }
 
-    private func draft(_ notification: ObjectReader, _ activity: String) throws(Refusal) -> Draft {
+    private func draft(
+        _ notification: ObjectReader, _ activity: String, bytesMax: Int = PayloadSize.bytesMax
+    ) throws(Refusal) -> Draft {
         let members = try ObjectReader(try liveActivity(notification))
         let push = try CheckedPush(
             members, starts ? .pushwooshStart : .pushwooshUpdate, nowSeconds: nowSeconds)
@@ -103,8 +147,11 @@ struct PushwooshNotifications {
             fields: Draft.Fields(
                 activity: .member(notification, "live_activity_id"), state: .member(members, "content-state"))
         )
-        if starts { try completeStart(&draft, notification, push, subtitle: subtitle) }
-        try draft.checkSize(members)
+        if starts {
+            try bind(&draft, notification, push)
+            try completeStart(&draft, notification, push, subtitle: subtitle)
+        }
+        try draft.checkSize(members, bytesMax: bytesMax)
         return draft
     }
 
@@ -114,11 +161,11 @@ struct PushwooshNotifications {
     }
 
     private static let changeMembers: Set = [
-        "live_activity", "ios_live_activity", "live_activity_id", tokens,
+        "live_activity", "ios_live_activity", "live_activity_id", tokens, channel,
     ]
     private static let startMembers: Set = [
         "live_activity", "ios_live_activity", "live_activity_id", "filter", "filter_code", "devices", "users",
-        "content", "title",
+        "content", "title", channel,
     ]
 
     private func completeStart(

@@ -1,4 +1,3 @@
-import Collections
 import Contracts
 
 /// What callers wait for while another service is asked.
@@ -6,7 +5,7 @@ import Contracts
 /// Nothing of it is kept over a restart: who asks again loses nothing. The numbers of a life begin where the clock stands,
 /// so that the late answer to a former life's question is nobody's.
 struct Questions {
-    /// How long an answer may take, in milliseconds.
+    /// How long an answer may take unless the question says otherwise, in milliseconds.
     static let deadlineMilliseconds: Int64 = 2_000
     /// How many callers may wait at once.
     static let waitingMax = 1_000
@@ -14,16 +13,23 @@ struct Questions {
     /// Makes a reply of an answer; nil if the answer is of another kind.
     typealias Reply = @Sendable (HTTPCall, Answer.Content) -> HTTPReply?
 
+    /// Makes the reply for who has waited for too long.
+    typealias LateReply = @Sendable (HTTPCall) -> HTTPReply
+
     /// A caller that waits.
     struct Waiting {
         /// The call, without its body.
         var call: HTTPCall
+        /// The application that it is for.
+        var application: String
         var dueMilliseconds: Int64
         var reply: Reply
+        var late: LateReply
+        /// What a repetition of the call is known by, if its answer is to be kept.
+        var repeatable: RepeatableCall?
     }
 
     private var waiting: [Int64: Waiting] = [:]
-    private var order = FIFO<Int64>()
     private var next: Int64 = 1
 
     /// Begins a life.
@@ -34,33 +40,33 @@ struct Questions {
     /// Lets a caller wait.
     ///
     /// - Returns: the number of the question.
-    mutating func add(_ call: HTTPCall, nowMilliseconds: Int64, reply: @escaping Reply) -> Int64 {
-        var call = call
-        call.body = []
+    mutating func add(_ caller: Waiting) -> Int64 {
         let number = next
         next += 1
-        waiting[number] = Waiting(
-            call: call, dueMilliseconds: nowMilliseconds + Questions.deadlineMilliseconds, reply: reply)
-        order.append(number)
+        waiting[number] = caller
+        waiting[number]?.call.body = []
         return number
+    }
+
+    /// Has the answer to a call that waits kept for its repetitions.
+    mutating func keepReply(toCall call: Int64, for repeatable: RepeatableCall) {
+        guard let number = waiting.first(where: { $0.value.call.id == call })?.key else { return }
+        waiting[number]?.repeatable = repeatable
+    }
+
+    /// Whether the same call waits already.
+    func isWaiting(_ repeatable: RepeatableCall) -> Bool {
+        waiting.values.contains { $0.repeatable == repeatable }
     }
 
     /// The caller that a number belongs to; it waits no longer.
     mutating func take(_ number: Int64) -> Waiting? { waiting.removeValue(forKey: number) }
 
-    /// The calls that have waited for too long.
-    mutating func due(nowMilliseconds now: Int64) -> [HTTPCall] {
-        var calls: [HTTPCall] = []
-        while let number = order.first {
-            guard let oldest = waiting[number] else {
-                _ = order.popFirst()
-                continue
-            }
-            guard oldest.dueMilliseconds <= now else { break }
-            calls.append(oldest.call)
-            waiting[number] = nil
-        }
-        return calls
+    /// Those who have waited for too long, in the order of their questions.
+    mutating func due(nowMilliseconds now: Int64) -> [Waiting] {
+        guard let next = nextMilliseconds, next <= now else { return [] }
+        let late = waiting.filter { $0.value.dueMilliseconds <= now }.keys.sorted()
+        return late.compactMap { waiting.removeValue(forKey: $0) }
     }
 
     /// When the next one will have waited for too long, on the monotonic clock.

@@ -58,6 +58,7 @@ extension Ingest {
         case .id: return try decideChange(draft, at: now, in: journal)
         case .startToken: return try decideTokenStart(draft, at: now, in: journal)
         case .token: return try decideTokenChange(draft, at: now, in: journal)
+        case .channel: return try decideChannelChange(draft, at: now, in: journal)
         }
     }
 
@@ -67,7 +68,9 @@ extension Ingest {
     {
         guard let run = try journal.newestRun(draft.activity),
             run.state(access, nowMilliseconds: now.wall) == .running
-        else { return .begins }
+        else {
+            return try channelRefusal(of: draft, at: now, in: journal).map(RunDecision.refused) ?? .begins
+        }
         if run.isStart, run.digest == draft.digest, try !journal.isCancelled(run.number) {
             return .same(run.number)
         }
@@ -120,7 +123,7 @@ extension Ingest {
     /// The run, unless its attributes leave no room for the state: a phone keeps 4 KB of both together.
     ///
     /// Apple, Displaying live data with Live Activities.
-    private static func sized(_ draft: Draft, _ run: Run) -> RunDecision {
+    static func sized(_ draft: Draft, _ run: Run) -> RunDecision {
         let size = draft.payload.contentState.count + Int(run.attributesBytes ?? 0)
         guard size > PayloadSize.bytesMax else { return .run(run.number) }
         return .refused(

@@ -5,9 +5,9 @@ extension ParticipantFields {
     static let columns = """
         p.number, p.run, p.device, p.state, p.full_at, p.five_at, p.last_seconds, p.last_sequence, p.last_wire,
         p.waiting, p.handed, p.newest, p."end", p.sent_at, p.outcome, p.reason,
-        p.token, p.token_state, p.token_sequence, p.client_seconds, p.accepted_at, p.first_at
+        p.token, p.token_state, p.token_sequence, p.client_seconds, p.accepted_at, p.first_at, p.listens
         """
-    static let columnCount = 22
+    static let columnCount = 23
 
     init(_ row: borrowing Row, _ offset: Int = 0) throws(StoreError) {
         number = row.int(offset)
@@ -31,6 +31,7 @@ extension ParticipantFields {
             token: row.optionalText(offset + 16), state: try row.code(offset + 17),
             sequence: row.int(offset + 18), clientSeconds: row.optionalInt(offset + 19),
             acceptedAt: row.int(offset + 20), firstAt: row.int(offset + 21))
+        listens = row.isNull(offset + 22) ? nil : row.bool(offset + 22)
     }
 }
 
@@ -51,6 +52,15 @@ extension Ledger {
         JOIN device v ON v.number = p.device
         WHERE p.run = ? AND p.device > ? AND p.number <= ? ORDER BY p.device LIMIT ?
         """)
+
+    private static let byTokenOfRun = SQL(
+        """
+        SELECT \(ParticipantFields.columns), \(DeviceFields.columns)
+        FROM participant p INDEXED BY participant_by_token JOIN device v ON v.number = p.device
+        WHERE p.listens = 0 AND p.run = ? AND p.device > ? AND p.number <= ? ORDER BY p.device LIMIT ?
+        """)
+    private static let newestOfDevice = SQL(
+        "\(select) WHERE p.device = ? AND p.token IS NOT NULL ORDER BY p.number DESC LIMIT 1")
 
     func participant(_ number: Int64) throws(StoreError) -> ParticipantFields? {
         try database.first(Ledger.byNumber, .int(number)) { row throws(StoreError) in
@@ -78,11 +88,20 @@ extension Ledger {
         }
     }
 
-    /// The next participants of a run with their devices, in the order of their devices.
-    func participants(run: Int64, after device: Int64, through number: Int64, limit: Int) throws(StoreError)
-        -> [(participant: ParticipantFields, device: DeviceFields)]
-    {
-        try database.all(Ledger.ofRun, .int(run), .int(device), .int(number), Value(limit)) {
+    /// The newest participant of a device that holds a token.
+    func newestParticipant(device: Int64) throws(StoreError) -> ParticipantFields? {
+        try database.first(Ledger.newestOfDevice, .int(device)) { row throws(StoreError) in
+            try ParticipantFields(row)
+        }
+    }
+
+    /// The next participants of a run with their devices, in the order of their devices; on demand only those that
+    /// are served by token beside a channel.
+    func participants(
+        run: Int64, after device: Int64, through number: Int64, limit: Int, besidesChannel: Bool = false
+    ) throws(StoreError) -> [(participant: ParticipantFields, device: DeviceFields)] {
+        let query = besidesChannel ? Ledger.byTokenOfRun : Ledger.ofRun
+        return try database.all(query, .int(run), .int(device), .int(number), Value(limit)) {
             row throws(StoreError) in
             (try ParticipantFields(row), try DeviceFields(row, ParticipantFields.columnCount))
         }
@@ -108,12 +127,14 @@ extension Ledger {
         try database.run(
             """
             INSERT INTO participant (number, run, device, state, full_at, five_at, last_wire, token, token_state,
-                token_sequence, client_seconds, accepted_at, first_at) VALUES (?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?)
+                token_sequence, client_seconds, accepted_at, first_at, listens)
+            VALUES (?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?)
             """, .int(participant.number), .int(participant.run), .int(participant.device),
             .int(participant.state.rawValue), Value(participant.place.token),
             .int(participant.place.state.rawValue),
             .int(participant.place.sequence), Value(participant.place.clientSeconds),
-            .int(participant.place.acceptedAt), .int(participant.place.firstAt))
+            .int(participant.place.acceptedAt), .int(participant.place.firstAt),
+            participant.listens.map { Value($0) } ?? .null)
     }
 
     /// Writes a participant; its token only if that has changed, as it lies in two more indexes.
@@ -122,14 +143,14 @@ extension Ledger {
         try database.run(
             """
             UPDATE participant SET state = ?, full_at = ?, five_at = ?, last_seconds = ?, last_sequence = ?,
-                last_wire = ?, waiting = ?, handed = ?, newest = ?, "end" = ?, sent_at = ?, outcome = ?, reason = ?
-            WHERE number = ?
+                last_wire = ?, waiting = ?, handed = ?, newest = ?, "end" = ?, sent_at = ?, outcome = ?, reason = ?,
+                listens = ? WHERE number = ?
             """, .int(participant.state.rawValue), .int(pace.fullAtMilliseconds),
             .int(pace.fiveNotBeforeMilliseconds), Value(pace.lastOrder?.seconds),
             Value(pace.lastOrder?.sequence), .int(pace.lastWireSeconds), Value(participant.waiting),
             Value(participant.handed), Value(participant.newest), Value(participant.end),
             Value(participant.sentAt), Value(participant.outcome), Value(participant.reason),
-            .int(participant.number))
+            participant.listens.map { Value($0) } ?? .null, .int(participant.number))
         guard tokenToo else { return }
         let place = participant.place
         try database.run(

@@ -5,7 +5,10 @@ extension Ledger {
     ///
     /// `delivery_place` answers both "what of this queue is due" and "what is handed over": a row that moves from one
     /// to the other moves in one index. What ends rows by time is asked for each message, not for each row.
-    static let schema = Schema(steps: [devices + participants + messages + deliveries + rest])
+    ///
+    /// `participant_by_token` holds only who is served by token beside a channel, so that an update of a run in which a
+    /// million listen meets none of these.
+    static let schema = Schema(steps: [devices + participants + messages + deliveries + rest, channels])
 
     private static let devices = """
         CREATE TABLE setting (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -103,6 +106,17 @@ extension Ledger {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX delivery_place ON delivery (place, at, message, device) WHERE place IS NOT NULL;
 
+        """
+    private static let channels = """
+        ALTER TABLE participant ADD COLUMN listens INTEGER;
+        CREATE INDEX participant_by_token ON participant (run, device) WHERE listens = 0;
+        ALTER TABLE run ADD COLUMN channel TEXT;
+        ALTER TABLE run ADD COLUMN channel_stored INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE run ADD COLUMN channel_participant INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE run ADD COLUMN channel_members INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE run ADD COLUMN channel_older_out INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE run ADD COLUMN channel_newest_out INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE run ADD COLUMN channel_held_until INTEGER NOT NULL DEFAULT 0;
         """
     private static let rest = """
         CREATE TABLE fact (

@@ -24,6 +24,8 @@ struct ParticipantFields: Equatable {
     var sentAt: Int64?
     var outcome: String?
     var reason: String?
+    /// In a run that is bound to a channel: whether it listens, or is served by its token; nil in all others.
+    var listens: Bool?
 }
 
 /// Where a participant stands.

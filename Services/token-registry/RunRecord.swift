@@ -25,6 +25,11 @@ struct RunFields: Equatable {
     var isEmptySaid = false
     /// The journal's sequence of the last registration of a token.
     var registration: Int64 = 0
+    /// The broadcast channel, if it has one.
+    var channel: ChannelBinding?
+
+    /// How many rows an update for all would have, if none waited.
+    var receivers: Int { open + (channel.map { 1 - $0.members } ?? 0) }
 
     /// Whether nobody is left, and nobody can come any more by its start.
     var isEmpty: Bool { open == 0 && (start == nil ? participants > 0 : isStartComplete) }

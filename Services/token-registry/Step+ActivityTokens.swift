@@ -97,6 +97,7 @@ extension Step {
             if let end = try end(of: run) { try giveEnd(end, to: participant, device) }
             return
         }
+        try leaveChannel(participant)
         let former = participant.place.usable
         participant.place = place
         if participant.state == .ended { try comeBack(participant, run, device) }

@@ -31,6 +31,7 @@ extension Step {
         }
         let run = try knownRun(
             command.run, command.application, command.activity, at: command.acceptedAtMilliseconds)
+        if let channel = command.channel { try bind(run, channel) }
         guard try fits(batch, run) else { return false }
         let message = try knownMessage(command, notification)
         switch command.audience {
@@ -86,10 +87,11 @@ extension Step {
 
     private func takeActivity(_ message: MessageRecord, _ run: RunRecord) throws(StoreError) {
         if message.kind == .end, run.end == nil { run.end = message.number }
-        message.isFanOut = run.open > limits.fanOutMin
+        message.isFanOut = run.fields.receivers > limits.fanOutMin
         message.cursor = 0
         message.participantMax = memory.nextParticipant - 1
         memory.expanding.append(message.number)
+        try offerToChannel(message, run)
         try complete(message, run)
     }
 
@@ -206,7 +208,7 @@ extension Step {
     /// How many rows would be added that replace none.
     private func newRows(_ batch: Batch, _ run: RunRecord, exactly: Bool) throws(StoreError) -> Int {
         switch batch.command.audience {
-        case .activity: return max(0, run.open - run.waiting)
+        case .activity: return max(0, run.fields.receivers - run.waiting)
         case .token(let token):
             guard exactly else { return 1 }
             let holders = try ledger.participants(batch.command.application, token: token)

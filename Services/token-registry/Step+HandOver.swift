@@ -51,7 +51,7 @@ extension Step {
                 continue
             }
             room.take(1, .targets, at: limiter, account: pause.account)
-            try groups.add(target, row, to: limiter, in: self)
+            try groups.add(target, row, participant, to: limiter, in: self)
             if isTrial { gate?.trial = row.id }
         }
         if let gate, gate.isChanged { try save(gate) }
@@ -86,6 +86,7 @@ extension Step {
         if let participant {
             try letGo(row, participant)
             participant.handed = message.number
+            try countOut(message, participant)
         }
         if message.kind == .start, participant != nil { device.startHanded = message.number }
         return finished(target, row)
@@ -115,6 +116,7 @@ extension Step {
         try schedule(row, participant, device)
         guard stays(row, place) else { return nil }
         if message.kind == .start, try mustWait(row, device) { return nil }
+        try chooseState(message, participant)
         if let target = try liveTarget(row, message, participant, device) { return target }
         try finish(row, .unreachable, Cause.noStartToken)
         return nil

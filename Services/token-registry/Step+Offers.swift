@@ -64,7 +64,7 @@ extension Step {
     }
 
     /// Settles a start that nobody has sent, as its end has come; the end then has nobody to go to.
-    private func withdrawStart(of participant: Participant) throws(StoreError) {
+    func withdrawStart(of participant: Participant) throws(StoreError) {
         guard let start = try run(participant.run)?.start,
             let row = try delivery(PushID(message: start, device: participant.device)), row.isOpen, !row.isOut
         else { return }
@@ -89,6 +89,7 @@ extension Step {
         }
         try setWaiting(participant, message.number)
         participant.newest = message.number
+        try renewChannel(participant)
     }
 
     /// Merges an older row into a newer one: the higher priority, and the newest alert that has not expired.
@@ -118,12 +119,16 @@ extension Step {
         if message.kind == .start, participant.state != .starting {
             return try finish(row, .superseded, Cause.alreadyRunning)
         }
-        guard participant.handed == nil else { return }
+        if message.kind == .start, participant.listens == true, try run(participant.run)?.end != nil {
+            return try finish(row, .superseded, Cause.ended)
+        }
+        guard participant.handed == nil, try !mustWaitForStarts(message, participant) else { return }
         if message.kind != .start, participant.place.usable == nil {
             return try hold(row, message, participant)
         }
         let slot = message.kind == .update ? self.slot(row, participant, device) : 0
-        row.at = max(now.wall, row.notBefore, slot - limits.leadMilliseconds)
+        let held = participant.place.isChannel ? try run(participant.run)?.channel?.heldUntil ?? 0 : 0
+        row.at = max(now.wall, row.notBefore, slot - limits.leadMilliseconds, held)
         row.place = try place(of: message, device)
     }
 

@@ -64,8 +64,10 @@ extension Step {
         guard participant.state != .ended else { return }
         participant.state = .ended
         let run = try run(participant.run)
-        run?.open -= 1
-        if let token = participant.place.usable, let run {
+        // A channel is nobody: it was not counted.
+        if !participant.place.isChannel { run?.open -= 1 }
+        if participant.listens == true { run?.channel?.members -= 1 }
+        if let token = participant.place.usable, let run, !participant.place.isChannel {
             try say(
                 .participantEnded, application: run.application, token: token, run: run.number,
                 registration: registration ?? participant.place.sequence)

@@ -21,10 +21,13 @@ extension Step {
         }
     }
 
+    /// Whether a refusal speaks of channels alone: the application's other pushes may go on.
+    static func isOfChannel(_ report: Report) -> Bool { report.reason == "TopicMismatch" }
+
     private func isFault(_ report: Report, _ formerReason: String?) -> Bool {
         let reason = report.reason ?? ""
         if Step.faults.contains(reason) { return true }
-        guard report.status == 403 else { return false }
+        guard report.status == 403, !Step.isOfChannel(report) else { return false }
         return !Step.passing.contains(reason) || formerReason == reason
     }
 

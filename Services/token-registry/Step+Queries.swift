@@ -17,7 +17,7 @@ extension Step {
             content = .participants(
                 lines: known ? try participantLines(run, after: after, limit: limit) : [],
                 newest: known ? try ledger.newestState(run: run) : nil)
-        case .tags, .audience: return ignore(.query)
+        case .tags, .audience, .channel: return ignore(.query)
         }
         emit(.send(.answer(Answer(id: query.id, content: content)), to: .instance(sender.instance)))
     }
@@ -31,7 +31,8 @@ extension Step {
             guard let device = try ledger.device(row.id.device) else { continue }
             lines.append(
                 DeliveryLine(
-                    deviceNumber: row.id.device, device: device.hwid, state: row.state.word,
+                    deviceNumber: row.id.device, device: ChannelBinding.shown(device.hwid),
+                    state: row.state.word,
                     reason: row.reason, apnsID: given ?? Identity.apnsID(row.id, seed: ledger.seed),
                     atMilliseconds: row.changedAt))
         }
@@ -45,8 +46,12 @@ extension Step {
         let page = try ledger.participants(run: run, after: after, through: .max, limit: bounded(limit))
         return page.map { participant, device in
             var line = ParticipantLine(
-                number: device.number, device: device.hwid, state: participant.state.word)
-            line.tokenStart = participant.place.token.map { String($0.prefix(8)) }
+                number: device.number, device: ChannelBinding.shown(device.hwid),
+                state: participant.state.word)
+            if !participant.place.isChannel {
+                line.tokenStart = participant.place.token.map { String($0.prefix(8)) }
+            }
+            if participant.listens == true { line.isOnChannel = true }
             line.lastSentAtMilliseconds = participant.sentAt
             line.lastOutcome = participant.outcome
             line.lastReason = participant.reason

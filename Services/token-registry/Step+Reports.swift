@@ -19,7 +19,7 @@ extension Step {
         guard isNews, let device else { return ignore(.report) }
         let former = row.reason
         if isCurrent { try release(row, participant, device) }
-        note(report, row, participant)
+        try note(report, row, participant)
         try weigh(report, formerReason: former)
         switch report.result {
         case .delivered: try deliver(row, message, participant, device, report)
@@ -44,20 +44,23 @@ extension Step {
         row.isTrial = false
         if row.isOpen { row.state = .waiting }
         if participant?.handed == row.id.message { participant?.handed = nil }
+        if let participant { try countBack(row, participant) }
         try releaseStart(row, device)
     }
 
     /// Remembers what stood on the wire.
-    private func note(_ report: Report, _ row: Delivery, _ participant: Participant?) {
+    private func note(_ report: Report, _ row: Delivery, _ participant: Participant?) throws(StoreError) {
         if let sentAt = report.sentAtMilliseconds { row.sentAt = max(row.sentAt, sentAt) }
         guard let wire = report.wireTimestampSeconds else { return }
         row.wireSeconds = wire
         guard let participant else { return }
         participant.pace.lastWireSeconds = max(participant.pace.lastWireSeconds, wire)
+        try noteForChannel(participant, wireSeconds: wire)
     }
 
     /// Lets what waited for a report find its place.
     private func next(_ participant: Participant, _ device: Device) throws(StoreError) {
+        try broadcastNext(participant)
         guard participant.handed == nil, let waiting = participant.waiting,
             let row = try delivery(PushID(message: waiting, device: participant.device)), row.isOpen
         else { return }
@@ -75,7 +78,8 @@ extension Step {
             count(row, message, participant, device, report, at: sentAt)
         }
         try conclude(row, .delivered, nil)
-        if let participant, message.kind == .start { try revive(participant, device) }
+        guard let participant, message.kind == .start else { return }
+        if participant.listens == true { try hear(participant) } else { try revive(participant, device) }
     }
 
     /// Commits the pace.
@@ -170,7 +174,7 @@ extension Step {
         _ report: Report
     ) throws(StoreError) {
         // A refusal of the provider, however it was judged on the way, is no fault of the delivery.
-        if report.status == 403 {
+        if report.status == 403, !Step.isOfChannel(report) {
             return try waitAgain(
                 row, message, participant, device, notBefore: report.retryAtMilliseconds ?? now.wall,
                 wasTried: message.expirationSeconds == 0)
@@ -198,13 +202,15 @@ extension Step {
         }
         let participant = row.participant == 0 ? nil : try participant(row.participant)
         let settings = memory.settings(message.application)
+        let silentFrom = row.sendBefore + settings.answerDeadlineSeconds * 1000
         try release(row, participant, device)
+        if let participant { try holdChannel(participant, until: silentFrom) }
         if row.isOpen {
             doubt(row, message, participant)
             row.reason = "instance-lost"
             try waitAgain(
                 row, message, participant, device,
-                notBefore: row.sendBefore + settings.answerDeadlineSeconds * 1000, wasTried: true)
+                notBefore: silentFrom, wasTried: true)
         }
         if let participant { try next(participant, device) }
     }

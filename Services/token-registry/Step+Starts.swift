@@ -47,7 +47,9 @@ extension Step {
         if let former {
             starting = former
         } else {
-            starting = try addParticipant(run, device: device.number, state: .starting)
+            starting = try addParticipant(
+                run, device: device.number, state: .starting,
+                listens: try listens(device, run, notification))
         }
         let row = add(message, device: device.number, participant: starting.number)
         try schedule(row, starting, device)

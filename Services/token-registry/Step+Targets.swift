@@ -14,8 +14,10 @@ extension Step {
             isStart
             ? try startToken(row.id, message, device, type: content?.notification.attributesType ?? "")
             : participant.place.usable
+        let channel = participant.place.isChannel ? try run(participant.run).flatMap(channel(of:)) : nil
         guard let content, let token else { return nil }
-        var target = base(row, message, device, token, content)
+        var target = base(row, message, device, participant.place.isChannel ? "" : token, content)
+        target.channel = channel
         target.participant = participant.number
         target.pace = participant.pace
         // A start has a budget of its own and leaves that of the updates alone.
@@ -83,7 +85,7 @@ extension Step {
             }
             let account = Pause(application: device.application, environment: target.environment).account
             room.take(1, .targets, at: limiter, account: account)
-            try groups.add(target, row, to: limiter, in: self)
+            try groups.add(target, row, participant, to: limiter, in: self)
         }
         memory.resendAfter = page.count < budget ? nil : page.last.map { ($0.delivery.at, $0.delivery.id) }
         budget -= page.count
@@ -127,6 +129,7 @@ struct TargetGroups {
         var alert: Int64?
         var environment: APNsEnvironment
         var limiter: InstanceName
+        var variant: ContentVariant
     }
 
     private(set) var messages: [(limiter: InstanceName, targets: Targets)] = []
@@ -136,17 +139,20 @@ struct TargetGroups {
     static let targetsMax = 500
 
     /// Adds a target with the push that its row names.
-    mutating func add(_ target: Target, _ row: Delivery, to limiter: InstanceName, in step: Step)
-        throws(StoreError)
-    {
+    mutating func add(
+        _ target: Target, _ row: Delivery, _ participant: Participant?, to limiter: InstanceName,
+        in step: Step
+    ) throws(StoreError) {
+        guard let message = try step.message(row.id.message) else { return }
+        let variant = try step.variant(of: row, message, participant)
         let key = Key(
-            message: row.id.message, alert: row.alert, environment: target.environment, limiter: limiter)
+            message: row.id.message, alert: row.alert, environment: target.environment, limiter: limiter,
+            variant: variant)
         if let place = places[key], messages[place].targets.targets.count < TargetGroups.targetsMax {
             messages[place].targets.targets.append(target)
             return
         }
-        guard let message = try step.message(row.id.message), let content = try step.content(message.number)
-        else { return }
+        guard let content = try step.content(of: row, variant) else { return }
         var payload = content.payload
         payload.alert = try step.alert(of: row)
         places[key] = messages.count

@@ -33,12 +33,19 @@ extension Step {
             guard let message = try message(number), let cursor = message.cursor else { continue }
             try flush()
             let limit = min(budget, Batch.recipientsMax)
+            let hasChannel = try run(message.run)?.channel != nil
+            // An update is heard by all the others; an end ends them too.
             let page = try ledger.participants(
-                run: message.run, after: cursor, through: message.participantMax, limit: limit)
+                run: message.run, after: cursor, through: message.participantMax, limit: limit,
+                besidesChannel: hasChannel && message.kind == .update)
             for (fields, deviceFields) in page {
                 let participant = adopt(fields)
                 let device = adopt(deviceFields)
-                guard participant.state != .ended else { continue }
+                guard participant.state != .ended, !participant.place.isChannel else { continue }
+                if participant.listens == true {
+                    if message.kind == .end { try endListener(participant, message) }
+                    continue
+                }
                 if try endedByUnregistering(participant, device) { continue }
                 try offer(message, to: participant, device)
             }

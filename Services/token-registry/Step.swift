@@ -178,15 +178,18 @@ extension Step {
 
     /// Adds a participant, numbered after all others.
     func addParticipant(
-        _ run: RunRecord, device: Int64, state: ParticipantState, place: TokenPlace = TokenPlace()
+        _ run: RunRecord, device: Int64, state: ParticipantState, place: TokenPlace = TokenPlace(),
+        listens: Bool = false
     ) throws(StoreError) -> Participant {
-        let fields = ParticipantFields(
+        var fields = ParticipantFields(
             number: memory.nextParticipant, run: run.number, device: device, state: state, place: place)
+        fields.listens = run.channel == nil && !listens ? nil : listens
         memory.nextParticipant += 1
         try ledger.add(fields)
         run.participants += 1
         if state != .ended {
             run.open += 1
+            if listens { run.channel?.members += 1 }
             run.isEmptySaid = false
         }
         return adopt(fields)

@@ -6,14 +6,17 @@ import Store
 ///
 /// Takes `registration`, `noted` and `query` from ingest, `batch` from segmenters, `report` from limiters and
 /// gateways. Emits `taken`, `settled`, `fact` and `answer` to ingest, `taken` and `busy` to segmenters, `targets` and
-/// `retarget` to limiters, `noted` to whoever reported.
+/// `retarget` to limiters, `noted` to whoever reported. A run that is bound to a broadcast channel has one participant
+/// more, the channel, which stands for all phones that listen (`Step+Channels.swift`).
 ///
 /// All it knows is in the ledger; its memory is read from there. What comes twice changes nothing the second time.
 /// What names something it does not know is counted and dropped. Of each participant one state waits and one is
 /// handed over; of each device one start. Limits: `Limits`, and `delivery` in the configuration.
 ///
 /// Known weaknesses: a participant that an unregistered device leaves while it is still starting counts as there
-/// until its start ends. A limiter that is gone delays what it had by 50 s, so that nothing goes twice.
+/// until its start ends. A limiter that is gone delays what it had by 50 s, so that nothing goes twice; broadcasts to a
+/// phone whose start it had wait as long. A start that APNs does not answer delays its channel's broadcast by up to 50 s.
+/// That a phone which was just started hears the next broadcast is up to APNs: Apple promises nothing.
 struct TokenRegistry: Core, Reloadable {
     /// `token-registry`.
     static let service = ServiceName.tokenRegistry

@@ -3,7 +3,7 @@ public struct BusLimits: Sendable, Equatable {
     /// How many messages are queued for one neighbour and lane, and from all on one lane, before senders are refused.
     ///
     /// More than the sum of all windows, so that answers always find room.
-    public var queuedMessagesMax: Int32 = 16_384
+    public var queuedMessagesMax: Int32 = 32_768
     /// The largest frame, in bytes; who sends a larger one loses its connection.
     public var frameBytesMax = 8 << 20
     /// The largest message, all frames together, in bytes; a larger one is dropped.

@@ -5,6 +5,7 @@ extension Command: Canonical {
         writer.string(",\"application\":", application)
         writer.value(",\"audience\":", audience)
         writer.number(",\"cancelledMessage\":", cancelledMessage)
+        writer.value(",\"channel\":", channel)
         writer.string(",\"environment\":", environment?.rawValue)
         writer.string(",\"kind\":", kind.rawValue)
         writer.value(",\"notification\":", notification)
@@ -20,6 +21,7 @@ extension Command: Canonical {
             let application = reader.string(after: ",\"application\":"),
             let audience: Audience = reader.value(after: ",\"audience\":"),
             let cancelledMessage = reader.ifThere(",\"cancelledMessage\":", { $0.number(Int64.self) }),
+            let channel = reader.ifThere(",\"channel\":", { Channel(from: &$0) }),
             let environment = reader.ifThere(",\"environment\":", { $0.word(APNsEnvironment.self) }),
             let kind: Kind = reader.word(after: ",\"kind\":"),
             let notification = reader.ifThere(",\"notification\":", { Notification(from: &$0) }),
@@ -32,6 +34,7 @@ extension Command: Canonical {
             order: order, acceptedAtMilliseconds: acceptedAt, audience: audience, notification: notification)
         self.cancelledMessage = cancelledMessage
         self.environment = environment
+        self.channel = channel
     }
 }
 

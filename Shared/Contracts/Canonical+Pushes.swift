@@ -83,6 +83,7 @@ extension Push: Canonical {
     func write(to writer: inout CanonicalWriter) {
         writer.string("{\"apnsID\":", apnsID)
         writer.number(",\"attempt\":", attempt)
+        writer.value(",\"channel\":", channel)
         writer.string(",\"collapseID\":", collapseID)
         writer.string(",\"environment\":", environment.rawValue)
         writer.value(",\"id\":", id)
@@ -98,6 +99,7 @@ extension Push: Canonical {
     init?(from reader: inout CanonicalReader) {
         guard let apnsID = reader.string(after: "{\"apnsID\":"),
             let attempt: Int = reader.number(after: ",\"attempt\":"),
+            let channel = reader.ifThere(",\"channel\":", { Channel(from: &$0) }),
             let collapseID = reader.ifThere(",\"collapseID\":", { $0.string() }),
             let environment: APNsEnvironment = reader.word(after: ",\"environment\":"),
             let id: PushID = reader.value(after: ",\"id\":"),
@@ -110,6 +112,7 @@ extension Push: Canonical {
         else { return nil }
         self.apnsID = apnsID
         self.attempt = attempt
+        self.channel = channel
         self.collapseID = collapseID
         self.environment = environment
         self.id = id

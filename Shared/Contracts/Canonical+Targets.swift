@@ -50,11 +50,29 @@ extension Pace: Canonical {
     }
 }
 
+extension Channel: Canonical {
+    func write(to writer: inout CanonicalWriter) {
+        writer.string("{\"environment\":", environment.rawValue)
+        writer.string(",\"id\":", id)
+        writer.bool(",\"isStored\":", isStored)
+        writer.byte("}")
+    }
+
+    init?(from reader: inout CanonicalReader) {
+        guard let environment: APNsEnvironment = reader.word(after: "{\"environment\":"),
+            let id = reader.string(after: ",\"id\":"),
+            let isStored = reader.bool(after: ",\"isStored\":"), reader.skip("}")
+        else { return nil }
+        self.init(id: id, environment: environment, isStored: isStored)
+    }
+}
+
 extension Target: Canonical {
     func write(to writer: inout CanonicalWriter) {
         writer.string("{\"apnsID\":", apnsID)
         writer.number(",\"attempt\":", attempt)
         writer.number(",\"burst\":", burst)
+        writer.value(",\"channel\":", channel)
         writer.string(",\"collapseID\":", collapseID)
         writer.string(",\"environment\":", environment.rawValue)
         writer.value(",\"id\":", id)
@@ -76,6 +94,7 @@ extension Target: Canonical {
         guard let apnsID = reader.string(after: "{\"apnsID\":"),
             let attempt: Int = reader.number(after: ",\"attempt\":"),
             let burst: Int = reader.number(after: ",\"burst\":"),
+            let channel = reader.ifThere(",\"channel\":", { Channel(from: &$0) }),
             let collapseID = reader.ifThere(",\"collapseID\":", { $0.string() }),
             let environment: APNsEnvironment = reader.word(after: ",\"environment\":"),
             let id: PushID = reader.value(after: ",\"id\":"),
@@ -97,6 +116,7 @@ extension Target: Canonical {
             environment: environment, pushType: pushType, apnsID: apnsID, collapseID: collapseID,
             priority: priority, wireTimestampSeconds: wire, pace: pace, intervalMilliseconds: interval,
             burst: burst, notBeforeMilliseconds: notBefore, sendBeforeMilliseconds: sendBefore, trial: trial)
+        self.channel = channel
     }
 }
 

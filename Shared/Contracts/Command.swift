@@ -24,12 +24,14 @@ public struct Command: Codable, Sendable, Equatable {
     public var cancelledMessage: Int64?
     /// The environment that a pause or resume is for; nil is both.
     public var environment: APNsEnvironment?
+    /// The broadcast channel that the activity is bound to.
+    public var channel: Channel?
     /// The raw members, in the frames behind the body.
     public var payload: Payload
 
     enum CodingKeys: String, CodingKey {
         case sequence, application, kind, run, activity, order, acceptedAtMilliseconds, audience
-        case notification, cancelledMessage, environment
+        case notification, cancelledMessage, environment, channel
     }
 
     /// What a command asks.
@@ -74,6 +76,7 @@ public struct Command: Codable, Sendable, Equatable {
         notification = try values.decodeIfPresent(Notification.self, forKey: .notification)
         cancelledMessage = try values.decodeIfPresent(Int64.self, forKey: .cancelledMessage)
         environment = try values.decodeIfPresent(APNsEnvironment.self, forKey: .environment)
+        channel = try values.decodeIfPresent(Channel.self, forKey: .channel)
         payload = Payload()
     }
 }

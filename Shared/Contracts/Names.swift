@@ -12,12 +12,17 @@ public enum ServiceName: String, Codable, Sendable, CaseIterable, Comparable {
     /// The services this one exchanges messages with.
     public var neighbours: [ServiceName] {
         switch self {
-        case .ingest: [.segmenter, .tokenRegistry]
+        case .ingest: [.segmenter, .tokenRegistry, .apnsGateway]
         case .segmenter: [.ingest, .tokenRegistry]
         case .tokenRegistry: [.ingest, .segmenter, .rateLimiter, .apnsGateway]
         case .rateLimiter: [.tokenRegistry, .apnsGateway]
-        case .apnsGateway: [.tokenRegistry, .rateLimiter]
+        case .apnsGateway: [.tokenRegistry, .rateLimiter, .ingest]
         }
+    }
+
+    /// Whether it can do none of its work without a neighbour: the door asks gateways about channels alone.
+    public func needs(_ neighbour: ServiceName) -> Bool {
+        Set([self, neighbour]) != [.ingest, .apnsGateway]
     }
 }
 

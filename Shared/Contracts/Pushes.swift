@@ -39,8 +39,10 @@ public struct Push: Codable, Sendable, Equatable {
     public var id: PushID
     /// The hand-over.
     public var attempt: Int
-    /// Lower-case hex.
+    /// Lower-case hex; empty for a broadcast.
     public var token: String
+    /// The channel that it goes to in the place of a token.
+    public var channel: Channel?
     /// The environment of the token.
     public var environment: APNsEnvironment
     /// A Live Activity push or the fallback alert.
@@ -63,6 +65,7 @@ public struct Push: Codable, Sendable, Equatable {
         id = target.id
         attempt = target.attempt
         token = target.token
+        channel = target.channel
         environment = target.environment
         pushType = target.pushType
         apnsID = target.apnsID

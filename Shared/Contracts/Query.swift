@@ -1,6 +1,7 @@
 /// A question of the door, whose asker waits at most 2 s.
 ///
-/// From: ingest. To: segmenter (`tags`) or token-registry (the others).
+/// From: ingest. To: segmenter (`tags`, `audience`), apns-gateway (`channel`, whose asker waits at most 10 s) or
+/// token-registry (the others).
 public struct Query: Codable, Sendable, Equatable {
     /// The asker's number.
     public var id: Int64
@@ -19,6 +20,8 @@ public struct Query: Codable, Sendable, Equatable {
         case deliveries(message: Int64, after: Int64, limit: Int)
         /// The participants of a run with a number above `after`, at most `limit`.
         case participants(run: Int64, after: Int64, limit: Int)
+        /// Something about the application's channels at APNs.
+        case channel(question: ChannelQuestion)
     }
 
     /// Joins the parts.
@@ -46,6 +49,8 @@ public struct Answer: Codable, Sendable, Equatable {
         case deliveries(lines: [DeliveryLine])
         /// Participants in the order of their number, and the newest state of their run; an older sender tells none.
         case participants(lines: [ParticipantLine], newest: NewestState? = nil)
+        /// What APNs said about channels.
+        case channel(answer: ChannelAnswer)
     }
 
     /// Joins the parts.
@@ -100,6 +105,8 @@ public struct ParticipantLine: Codable, Sendable, Equatable {
     public var lastOutcome: String?
     /// Its reason.
     public var lastReason: String?
+    /// Whether it listens on the activity's channel and needs no token.
+    public var isOnChannel: Bool?
 
     /// Joins what every line has.
     public init(number: Int64, device: String, state: String) {

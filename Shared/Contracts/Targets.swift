@@ -71,8 +71,10 @@ public struct Target: Codable, Sendable, Equatable {
     public var participant: Int64
     /// How new the state is.
     public var order: Order
-    /// Lower-case hex.
+    /// Lower-case hex; empty for a broadcast.
     public var token: String
+    /// The channel that it goes to in the place of a token.
+    public var channel: Channel?
     /// The environment of the token.
     public var environment: APNsEnvironment
     /// A Live Activity push or the fallback alert.

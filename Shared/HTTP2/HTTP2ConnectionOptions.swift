@@ -13,7 +13,9 @@ public struct HTTP2ConnectionOptions: Sendable, Equatable {
     /// How many bytes of a response body are kept.
     public var maxResponseBodyBytes = 65_536
     /// The names of the response fields to keep, in lower case.
-    public var responseHeaders = ["apns-id", "apns-unique-id", "retry-after", "content-type"]
+    public var responseHeaders = [
+        "apns-id", "apns-unique-id", "apns-channel-id", "retry-after", "content-type",
+    ]
     /// A proxy to tunnel through; the address given to the connection is then the proxy's.
     public var proxy: HTTP2Proxy?
 

@@ -44,6 +44,8 @@ public struct Configuration: Sendable, Equatable {
         public var production = "https://api.push.apple.com"
         /// The sandbox host.
         public var sandbox = "https://api.sandbox.push.apple.com"
+        /// The hosts that manage broadcast channels.
+        public var channels = Channels()
         /// A PEM file of certificates to trust instead of the system's; for a simulator.
         public var caFile: String?
         /// The URL of a proxy that opens tunnels to APNs, as `ProxyAddress` reads it; may hold a password.
@@ -55,6 +57,22 @@ public struct Configuration: Sendable, Equatable {
         /// The URL for an environment.
         public subscript(environment: APNsEnvironment) -> String {
             environment == .production ? production : sandbox
+        }
+
+        /// The hosts that manage broadcast channels (Apple, Sending channel management requests to APNs).
+        public struct Channels: Sendable, Equatable {
+            /// The production host.
+            public var production = "https://api-manage-broadcast.push.apple.com:2196"
+            /// The sandbox host.
+            public var sandbox = "https://api-manage-broadcast.sandbox.push.apple.com:2195"
+
+            /// The defaults.
+            public init() {}
+
+            /// The URL for an environment.
+            public subscript(environment: APNsEnvironment) -> String {
+                environment == .production ? production : sandbox
+            }
         }
     }
 

@@ -39,7 +39,7 @@ struct FaultCase: CustomTestStringConvertible, Sendable {
     /// The other triggers of each check.
     static let others: [FaultCase] = [
         FaultCase("HEAD", .methodNotAllowed) { $0.method = "HEAD" },
-        FaultCase("broadcast", .badPath) { $0.path = "/4/broadcasts/apps/x" },
+        FaultCase("broadcast of no app", .badPath) { $0.path = "/4/broadcasts" },
         FaultCase("longer word", .badPath) { $0.path = "/3/devices/ab" },
         FaultCase("a known header twice", .duplicateHeaders) { $0.headers.add("apns-topic", activityTopic) },
         FaultCase("other scheme", .missingProviderToken) { $0.headers.authorization = "basic abc" },

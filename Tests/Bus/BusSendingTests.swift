@@ -43,7 +43,7 @@ import Testing
         let directory = try RunDirectory()
         let sender = try directory.bus(.ingest)
         let others = [
-            try directory.bus(.segmenter, 2), try directory.bus(.apnsGateway), try directory.bus(.segmenter),
+            try directory.bus(.segmenter, 2), try directory.bus(.rateLimiter), try directory.bus(.segmenter),
         ]
         try leaveStaleSocket("\(directory.path)/segmenter.0.answers")
         try leaveStaleSocket("\(directory.path)/segmenter.x.answers")

@@ -14,13 +14,16 @@ let samples: [(name: String, messages: [Message])] = [
     ("command-update", [.command(update(.activity)), .command(update(.token("00ff")))]),
     ("command-cancel", [.command(cancel)]),
     ("command-pause", [.command(pauseCommand)]),
+    ("command-channel", [.command(channelStart)]),
     (
         "batch",
         [.batch(Batch(pass: pass, index: 1, last: true, recipients: ["dev-1", "dév-2"], command: start))]
     ),
     ("targets", [.targets(targets)]),
+    ("targets-channel", [.targets(channelTargets)]),
     ("retarget", [.retarget(Retarget(id: pushID, attempt: 2, token: "00ff"))]),
     ("pushes", [.pushes(pushes)]),
+    ("pushes-channel", [.pushes(channelPushes)]),
     ("report", [.report(fullReport), .report(shortReport)]),
     ("taken-command", [.taken(.command(message: 7))]),
     ("taken-batch", [.taken(.batch(message: 7, pass: pass, index: 1))]),
@@ -31,6 +34,13 @@ let samples: [(name: String, messages: [Message])] = [
     ("noted", [.noted(Noted(custodyKeys))]),
     ("query", queries.map { .query(Query(id: 3, application: "AAAAA-00001", kind: $0)) }),
     ("answer", answers.map { .answer(Answer(id: 3, content: $0)) }),
+    (
+        "query-channel",
+        channelQuestions.map {
+            .query(Query(id: 3, application: "AAAAA-00001", kind: .channel(question: $0)))
+        }
+    ),
+    ("answer-channel", channelAnswers.map { .answer(Answer(id: 3, content: $0)) }),
 ]
 
 /// The parcel that a golden file holds.
@@ -205,4 +215,51 @@ let answers: [Answer.Content] = [
             apnsID: "00000000-0000-4000-8000-000000000001", atMilliseconds: 1_700_000_000_000)
     ]),
     .participants(lines: [ParticipantLine(number: 5, device: "dev-1", state: "active")]),
+]
+
+// MARK: Broadcast channels
+
+let channel = Channel(id: "dHN0LXNyY2gtY2hubA==", environment: .sandbox, isStored: true)
+
+let channelStart: Command = {
+    var command = start
+    command.channel = channel
+    command.notification?.inputPushToken = nil
+    command.notification?.inputPushChannel = channel.id
+    return command
+}()
+
+let channelTarget: Target = {
+    var changed = target
+    changed.token = ""
+    changed.environment = .sandbox
+    changed.channel = channel
+    return changed
+}()
+
+let channelTargets = Targets(
+    application: "AAAAA-00001", notification: Notification(event: .update, expirationSeconds: 1_700_000_600),
+    targets: [channelTarget, target], payload: Payload(contentState: payload.contentState))
+let channelPushes = Pushes(
+    application: "AAAAA-00001", notification: channelTargets.notification,
+    pushes: [Push(channelTarget, timestampSeconds: 1_700_000_001)], payload: channelTargets.payload)
+
+let channelQuestions: [ChannelQuestion] = [
+    .create(environment: .production, isStored: false), .read(environment: .sandbox, id: channel.id),
+    .delete(environment: .sandbox, id: channel.id), .list(environment: .production),
+]
+
+let channelAnswers: [Answer.Content] = [
+    .channel(answer: .created(application: "AAAAA-00001", channel: channel)),
+    .channel(answer: .read(channel: channel)), .channel(answer: .deleted(id: channel.id)),
+    .channel(answer: .listed(ids: [channel.id])),
+    .channel(answer: .refused(status: 400, reason: "ChannelNotRegistered")),
+    .channel(answer: .unanswered(reason: "no-answer")),
+    .participants(lines: [
+        {
+            var line = ParticipantLine(number: 5, device: "dev-1", state: "active")
+            line.isOnChannel = true
+            return line
+        }()
+    ]),
 ]

@@ -24,7 +24,10 @@ import Testing
 
     @Test func `who is a neighbour has one`() {
         for service in ServiceName.allCases {
-            for neighbour in service.neighbours { #expect(neighbour.neighbours.contains(service)) }
+            for neighbour in service.neighbours {
+                #expect(neighbour.neighbours.contains(service))
+                #expect(service.needs(neighbour) == (Set([service, neighbour]) != [.ingest, .apnsGateway]))
+            }
         }
     }
 }

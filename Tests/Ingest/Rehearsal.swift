@@ -52,6 +52,7 @@ struct Rehearsal {
     func path(_ operation: Operation) -> String {
         operation.route.path.replacing("{code}", with: code).replacing("{app}", with: "AAAAA-00001")
             .replacing("{project}", with: "demo").replacing("{id}", with: "FIRST_LIVE_ACTIVITY")
+            .replacing("{channel}", with: "dHN0LXNyY2gtY2hubA==")
     }
 
     /// An example's body with a real token.
@@ -68,6 +69,17 @@ struct Rehearsal {
         return try bench.answer(query, Rehearsal.answer(to: query.kind)).first
     }
 
+    private static func answer(to question: ChannelQuestion) -> ChannelAnswer {
+        let id = "dHN0LXNyY2gtY2hubA=="
+        let channel = Channel(id: id, environment: question.environment, isStored: true)
+        return switch question {
+        case .create: .created(application: "AAAAA-00001", channel: channel)
+        case .read: .read(channel: channel)
+        case .delete: .deleted(id: id)
+        case .list: .listed(ids: [id])
+        }
+    }
+
     private static func answer(to kind: Query.Kind) -> Answer.Content {
         switch kind {
         case .tags:
@@ -79,6 +91,7 @@ struct Rehearsal {
                     deviceNumber: 1, device: "dev-1", state: "failed", reason: "BadTopic", apnsID: "id",
                     atMilliseconds: 5)
             ])
+        case .channel(let question): .channel(answer: answer(to: question))
         case .participants:
             .participants(
                 lines: [ParticipantLine(number: 1, device: "dev-1", state: "active")],
@@ -91,7 +104,7 @@ struct Rehearsal {
 
 extension HTTPReply {
     /// Whether the call was accepted.
-    var isAccepted: Bool { status == 200 && code ?? 200 == 200 }
+    var isAccepted: Bool { (200...201).contains(status) && code ?? 200 == 200 }
     /// What was said of a call that was refused, at whichever door.
     var problem: String {
         let said = json?["status_message"] ?? json?["error"]?["message"] ?? json?["error"]

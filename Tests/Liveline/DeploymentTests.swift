@@ -37,12 +37,14 @@ struct DeploymentTests {
 
     @Test func `with a simulator pushes go there, and it is ready before the others start`() throws {
         let simulator = Deployment.Simulator(
-            listen: "127.0.0.1:1", control: "127.0.0.1:2", keys: ["--key", "K"])
+            listen: "127.0.0.1:1", channels: "127.0.0.1:3", control: "127.0.0.1:2", keys: ["--key", "K"])
         let children = deployment(simulator: simulator).children
         #expect(
             children[4].environment == [
                 "LIVELINE_APNS_PRODUCTION": "https://127.0.0.1:1",
                 "LIVELINE_APNS_SANDBOX": "https://127.0.0.1:1",
+                "LIVELINE_APNS_CHANNELS_PRODUCTION": "https://127.0.0.1:3",
+                "LIVELINE_APNS_CHANNELS_SANDBOX": "https://127.0.0.1:3",
                 "LIVELINE_APNS_CA_FILE": "/d/apns-simulator.pem",
             ])
         let last = try #require(children.last)
@@ -50,7 +52,8 @@ struct DeploymentTests {
         #expect(last.probe?.url == "http://127.0.0.1:2/healthz")
         #expect(
             last.arguments == [
-                "--listen", "127.0.0.1:1", "--control", "127.0.0.1:2", "--certificate-out",
+                "--listen", "127.0.0.1:1", "--channels", "127.0.0.1:3", "--control", "127.0.0.1:2",
+                "--certificate-out",
                 "/d/apns-simulator.pem",
                 "--ingest", "http://127.0.0.1:9", "--key", "K",
             ])

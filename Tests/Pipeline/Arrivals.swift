@@ -21,11 +21,16 @@ struct Arrival {
     var n: Int
     var timestamp: Int64
     var priority: Int
+    /// The channel of a broadcast, or the one that a start has its phone listen to.
+    var channel: String?
     var knowledge = Knowledge.told
     /// Nobody but its gateway knows of it.
     var isOrphan = false
     var status = 0
     var place: SimulatedPhones.Place?
+
+    /// The channel that it went to; nil for a push to a token.
+    var broadcast: String? { event == "start" ? nil : channel }
 }
 
 /// All pushes that arrived, found by what the checks ask for.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Synchronization
 import Testing
 import Web
@@ -50,12 +51,12 @@ final class RunningPipeline {
         directory = FileManager.default.temporaryDirectory.appending(
             path: "ll-\(UInt32.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        ports = try (0..<3).map { _ in try RunningPipeline.freePort() }
+        ports = try (0..<4).map { _ in try RunningPipeline.freePort() }
         process.executableURL = Program.folder.appending(path: "liveline")
         process.arguments = [
             "up", "--simulator", "--run", directory.path + "/run", "--data", directory.path + "/data",
             "--http", "127.0.0.1:\(ports[0])", "--apns", "127.0.0.1:\(ports[1])", "--control",
-            "127.0.0.1:\(ports[2])",
+            "127.0.0.1:\(ports[2])", "--apns-channels", "127.0.0.1:\(ports[3])",
         ]
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardError = output
@@ -172,6 +173,24 @@ final class RunningPipeline {
     /// Calls the simulator's control port.
     func control(_ method: String, _ path: String, _ body: String = "") throws -> String {
         try call(method, "http://127.0.0.1:\(ports[2])\(path)", body)
+    }
+
+    /// Calls the HTTP door with any method.
+    func own(_ method: String, _ path: String, _ body: String = "") throws -> String {
+        try call(method, "http://127.0.0.1:\(ports[0])\(path)", body)
+    }
+
+    /// Kills the process of a service as `kill -9` does; it is started again by itself.
+    func killService(_ service: String) throws {
+        let marks = [directory.path + "/run", "/" + service]
+        for process in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+            guard let id = Int32(process),
+                let line = try? Data(contentsOf: URL(filePath: "/proc/\(id)/cmdline"))
+            else { continue }
+            let words = String(decoding: line, as: UTF8.self).split(separator: "\0").map(String.init)
+            guard words.first?.hasSuffix(marks[1]) == true, words.contains(marks[0]) else { continue }
+            _ = Glibc.kill(id, SIGKILL)
+        }
     }
 
     private func call(

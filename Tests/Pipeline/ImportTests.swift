@@ -4,30 +4,28 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(10))) struct `A bulk import through the real executables` {
     private static let devices = 6_000
 
-    /// A file of devices that all have one tag.
-    private func file(in pipeline: RunningPipeline) throws -> URL {
-        let lines = (0..<Self.devices).map { number in
+    /// Devices that all have one tag, one on a line.
+    private static var lines: [String] {
+        (0..<devices).map { number in
             let digits = String(number + 0x1_0000_0000, radix: 16) + "00000000"
             let token = String(digits.suffix(16))
             return #"{"hwid":"imported-\#(number)","push_token":"\#(token)","tags":{"imported":true},"#
-                + #""push_to_start_tokens":[{"token":"\#(token)5a","attributes_type":"Order"}]}"#
+                + #""push_to_start_tokens":[{"token":"\#(token)5a","attributes_type":"Order"}]}"# + "\n"
         }
-        let file = pipeline.directory.appending(path: "devices.ndjson")
-        try Data(lines.joined(separator: "\n").utf8).write(to: file)
-        return file
     }
 
-    /// Lets `liveline import` begin.
-    private func begin(_ pipeline: RunningPipeline) throws -> (process: Foundation.Process, output: Pipe) {
+    /// Lets `liveline import` begin with what comes on its standard input.
+    private func begin(_ pipeline: RunningPipeline) throws -> (
+        process: Foundation.Process, input: FileHandle, output: Pipe
+    ) {
         let process = Foundation.Process()
-        let output = Pipe()
+        let (input, output) = (Pipe(), Pipe())
         process.executableURL = Program.folder.appending(path: "liveline")
-        process.arguments = [
-            "import", try file(in: pipeline).path, "--url", pipeline.doorURL, "--auth", "k-demo",
-        ]
+        process.arguments = ["import", "-", "--url", pipeline.doorURL, "--auth", "k-demo"]
+        process.standardInput = input
         process.standardOutput = output
         try process.run()
-        return (process, output)
+        return (process, input.fileHandleForWriting, output)
     }
 
     private func notify(_ pipeline: RunningPipeline, _ method: String, _ members: String) throws {
@@ -50,7 +48,9 @@ import Testing
             "attributesTypes":["Order"]}
             """)
         _ = try pipeline.control("/counters") { $0.contains(/"registrations":\{[^}]*"accepted":2\b/) }
-        let (importing, output) = try begin(pipeline)
+        let (importing, input, output) = try begin(pipeline)
+        let lines = Self.lines
+        try input.write(contentsOf: Data(lines.dropLast().joined().utf8))
         try notify(
             pipeline, "startLiveActivity",
             #""content":"c","title":"t","live_activity":{"event":"start","content-state":{"n":1},"#
@@ -60,7 +60,9 @@ import Testing
         try notify(
             pipeline, "updateLiveActivity", #""live_activity":{"event":"update","content-state":{"n":2}}"#)
         _ = try pipeline.control("/phones/p1") { $0.contains("\"verdict\":\"updated\"") }
-        #expect(importing.isRunning, "the import was over too soon to show anything")
+        #expect(importing.isRunning)
+        try input.write(contentsOf: Data(lines[lines.count - 1].utf8))
+        try input.close()
         let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         importing.waitUntilExit()
         #expect(importing.terminationStatus == 0)

@@ -10,6 +10,8 @@ struct SimulatedPhones {
         var ended = false
         var lastTimestamp: Int64 = 0
         var start: String
+        /// The channel that it listens to.
+        var channel: String?
     }
 
     /// What APNs says to a push by itself, and the activity that it started, if it did.
@@ -31,6 +33,8 @@ struct SimulatedPhones {
     private(set) var startTokens: [String: String] = [:]
     private(set) var activityTokens: [String: Place] = [:]
     private(set) var dead: [String: Int64] = [:]
+    /// Which activities listen to a channel.
+    private(set) var listeners: [String: [Place]] = [:]
     private(set) var shown: [String: [String: Shown]] = [:]
     private(set) var arrivals = Arrivals()
     private(set) var violations: [String] = []
@@ -105,6 +109,7 @@ struct SimulatedPhones {
     }
 
     private func place(_ arrival: Arrival, _ activity: String?) -> Place? {
+        if let channel = arrival.broadcast { return Place(hwid: "", activity: channel) }
         guard let hwid = startTokens[arrival.token], let activity else {
             return activityTokens[arrival.token]
         }
@@ -115,6 +120,13 @@ struct SimulatedPhones {
         if let since = dead[arrival.token] {
             checkDead(arrival, since)
             return Verdict(status: 410, reason: "Unregistered", timestamp: since)
+        }
+        if let channel = arrival.broadcast {
+            let place = Place(hwid: "", activity: channel)
+            checkOrder(arrival, place)
+            checkPace(arrival, place)
+            for listener in listeners[channel] ?? [] { show(arrival, listener) }
+            return Verdict()
         }
         if arrival.event == "start" { return start(arrival, activity) }
         guard let place = activityTokens[arrival.token] else { return .unknownToken }
@@ -131,7 +143,11 @@ struct SimulatedPhones {
             return Verdict()
         }
         shown[hwid]?[activity] = Shown(
-            n: [arrival.n], lastTimestamp: arrival.timestamp, start: arrival.apnsID)
+            n: [arrival.n], lastTimestamp: arrival.timestamp, start: arrival.apnsID, channel: arrival.channel)
+        if let channel = arrival.channel {
+            listeners[channel, default: []].append(Place(hwid: hwid, activity: activity))
+            return Verdict()
+        }
         return Verdict(started: (hwid, activity))
     }
 

@@ -11,15 +11,7 @@ private func simulate(seed: UInt64, faults: Faults, plant: Plant? = nil) throws 
     let story = Story(world)
     story.plan()
     try world.run(seconds: 130)
-    world.faults = .none
-    // Time for what is sent again after a minute, and for tokens that come late.
-    for _ in 0..<40 {
-        try world.run(seconds: 60)
-        story.ask()
-        try world.run(seconds: 2)
-        // A report that is still kept may change an outcome.
-        if story.unsettled.isEmpty, world.processes.allSatisfy({ $0.keptCount == 0 }) { break }
-    }
+    try world.comeToRest(asking: story.ask) { story.unsettled.isEmpty }
     story.ask()
     try world.run(seconds: 2)
     let promises = Promises(world: world, story: story)
@@ -36,7 +28,7 @@ private func simulate(seed: UInt64, faults: Faults, plant: Plant? = nil) throws 
 }
 
 /// How many seeds each test runs; `LIVELINE_SEEDS` and `LIVELINE_FIRST_SEED` ask for others, `LIVELINE_SEED` for one.
-private func seeds(_ count: Int) -> [UInt64] {
+func seeds(_ count: Int) -> [UInt64] {
     let environment = ProcessInfo.processInfo.environment
     if let one = environment["LIVELINE_SEED"].flatMap(UInt64.init) { return [one] }
     let first = environment["LIVELINE_FIRST_SEED"].flatMap(UInt64.init) ?? 1

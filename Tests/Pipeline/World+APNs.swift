@@ -60,7 +60,8 @@ extension World {
             at: now.wall, push: request.id.push, gateway: gateway, apnsID: request.apnsID,
             token: request.token, event: aps["event"] as? String ?? "",
             n: state["n"] as? Int ?? -1, timestamp: Int64(aps["timestamp"] as? Int ?? 0),
-            priority: request.group.priority)
+            priority: request.group.priority,
+            channel: request.group.form == .device ? aps["input-push-channel"] as? String : request.token)
         return (arrival, attributes?["activity"] as? String)
     }
 

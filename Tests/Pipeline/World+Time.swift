@@ -61,6 +61,19 @@ extension World {
         try process.start(epoch: Int64(random.next() >> 11), at: now)
     }
 
+    /// Lets the world become kind, and time pass until nothing is left to be done.
+    func comeToRest(asking ask: () -> Void, until isSettled: () -> Bool) throws {
+        faults = .none
+        // Time for what is sent again after a minute, and for tokens that come late.
+        for _ in 0..<40 {
+            try run(seconds: 60)
+            ask()
+            try run(seconds: 2)
+            // A report that is still kept may change an outcome.
+            if isSettled(), processes.allSatisfy({ $0.keptCount == 0 }) { return }
+        }
+    }
+
     private func round(of process: any SimulatedProcess) throws {
         let point = random.happens(faults.kill) ? random.pick(KillPoint.allCases) : nil
         let round = try process.round(at: now, kill: point)

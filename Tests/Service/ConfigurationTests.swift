@@ -46,6 +46,8 @@ import Testing
         #expect(configuration.adminListen == [.ingest: "127.0.0.1:9101", .rateLimiter: "unix:/tmp/x"])
         #expect(configuration.apns.production == "https://127.0.0.1:2197")
         #expect(configuration.apns[.sandbox] == "https://api.sandbox.push.apple.com")
+        #expect(
+            configuration.apns.channels[.production] == "https://api-manage-broadcast.push.apple.com:2196")
         #expect(configuration.apns.caFile == "/etc/liveline/ca.pem")
         #expect(configuration.apns.proxy == "http://p.example:3128")
         #expect(
@@ -208,6 +210,10 @@ import Testing
             "apns.production: must be https://, a host, and perhaps a port"
         ),
         (#"{"apns": {"sandbox": "https://"}}"#, "apns.sandbox: must be https://, a host, and perhaps a port"),
+        (
+            #"{"apns": {"channels": {"sandbox": "http://x"}}}"#,
+            "apns.channels.sandbox: must be https://, a host, and perhaps a port"
+        ),
         (
             #"{"delivery": {"activeSeconds": 1000000}}"#,
             "delivery.activeSeconds: is more than removeSeconds"

@@ -12,7 +12,7 @@ extension ControlAPI {
         case "rotate": try rotate(body, phone, &simulator.fleet, now)
         case "dismiss": try dismiss(body, phone, &simulator.fleet, now)
         case "offline": simulator.fleet.phones[phone].flags.insert(.offline)
-        case "online": simulator.fleet.comeOnline(phone, nowMilliseconds: now)
+        case "online": simulator.comeOnline(phone, nowMilliseconds: now)
         case "uninstall": simulator.fleet.lose(phone, .uninstalled, nowMilliseconds: now)
         case "expire": simulator.fleet.lose(phone, .expired, nowMilliseconds: now)
         case "expect": try expect(body, phone, &simulator.fleet)

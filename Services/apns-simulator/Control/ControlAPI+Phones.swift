@@ -91,21 +91,25 @@ struct LocalActivity {
     var attributesType: String
     var state: [UInt8]
     var token: String?
+    /// The channel that it listens to in the place of a token.
+    var channel: String?
 
-    /// Reads `{"id", "attributesType", "contentState", "token"}`; nil when there is no value.
+    /// Reads `{"id", "attributesType", "contentState", "token", "channel"}`; nil when there is no value.
     init?(_ value: JSONValue?) throws(ControlFault) {
         guard let value, !value.isNull else { return nil }
-        let fields = try ControlFields(value, known: ["id", "attributesType", "contentState", "token"])
+        let fields = try ControlFields(
+            value, known: ["id", "attributesType", "contentState", "token", "channel"])
         id = try fields.required("id", try fields.string("id"))
         attributesType = try fields.string("attributesType") ?? ""
         state = try fields.object("contentState") ?? []
         token = try fields.string("token")
+        channel = try fields.string("channel")
     }
 
     /// Starts it on a phone; its id may name the phone's number.
     func start(on phone: Int, number: Int, in fleet: inout PhoneFleet, nowMilliseconds: Int64) {
         _ = fleet.startLocally(
             id: ControlAPI.fill(id, number), attributesType: attributesType, state: state, token: token,
-            phone: phone, nowMilliseconds: nowMilliseconds)
+            channel: channel, phone: phone, nowMilliseconds: nowMilliseconds)
     }
 }

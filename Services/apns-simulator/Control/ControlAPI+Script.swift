@@ -49,11 +49,12 @@ extension ControlAPI {
 
     private func match(_ value: JSONValue?) throws(ControlFault) -> ScriptedAnswer.Match {
         let fields = try ControlFields(
-            value, known: ["token", "hwid", "event", "environment", "connection"])
+            value, known: ["token", "hwid", "event", "environment", "connection", "channel"])
         return ScriptedAnswer.Match(
             token: try fields.string("token")?.lowercased(), hardwareID: try fields.string("hwid"),
             event: try fields.string("event"), environment: try fields.environment("environment"),
-            connection: try fields.int("connection", in: 1...Int64(Int32.max)).map { Int($0) })
+            connection: try fields.int("connection", in: 1...Int64(Int32.max)).map { Int($0) },
+            channel: try fields.string("channel"))
     }
 
     private func action(_ fields: ControlFields) throws(ControlFault) -> ScriptedAnswer.Action {
@@ -107,6 +108,12 @@ extension ControlAPI {
             }
             writer.object("registrations") { Self.writeRegistrations(simulator.fleet.registrations, &$0) }
             writer.member("phones", simulator.fleet.phones.count)
+            writer.object("channels") {
+                $0.member("count", simulator.channels.count)
+                $0.member("calls", simulator.counters.channelCalls)
+                $0.member("broadcasts", simulator.counters.broadcasts)
+                $0.member("reached", simulator.counters.reached)
+            }
         }
     }
 
@@ -153,6 +160,7 @@ extension ControlAPI {
     ) {
         writer.object {
             $0.member("apnsId", PushID(high: arrival.idHigh, low: arrival.idLow).text)
+            if let channel = arrival.channel { $0.member("channel", channel) }
             if let reference = arrival.reference.flatMap(TokenReference.init(packed:)),
                 fleet.knows(reference)
             {

@@ -56,6 +56,7 @@ extension ControlAPI {
                 $0.member("startedAtMilliseconds", activity.startedAtMilliseconds)
                 $0.member("token", fleet.updateToken(of: slot).map(fleet.token))
                 $0.member("registering", activity.isRegistering)
+                $0.member("channel", activity.channel.isEmpty ? nil : activity.channel)
                 write("contentState", activity.shown, &$0)
             }
         }

@@ -55,6 +55,7 @@ struct ControlAPI {
         case ("POST", "phones", 3): return try act(request, &simulator, now)
         case (_, "script", 1): return try script(request, &simulator)
         case ("GET", "counters", 1): return counters(simulator)
+        case ("GET", "channels", 1): return listChannels(&simulator)
         case ("GET", "arrivals", 1): return try arrivals(request, simulator)
         case ("POST", "reset", 1): return try reset(request, &simulator)
         case ("POST", "connections", 1): return try connections(request, &simulator)

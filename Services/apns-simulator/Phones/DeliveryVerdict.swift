@@ -12,6 +12,8 @@ enum DeliveryVerdict: UInt8, CaseIterable, Sendable {
     case started, updated, ended, shown
     /// Kept by APNs for a phone that is offline.
     case stored
+    /// Of a broadcast as a whole: somebody shows it, or nobody does.
+    case broadcast, broadcastToNobody
     // What follows leaves no trace on the phone.
     case lostOffline, replacedOffline, expiredOffline
     case notJSON, noEvent, unknownEvent, noContentState, undecodable

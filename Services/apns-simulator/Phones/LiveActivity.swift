@@ -11,6 +11,8 @@ struct LiveActivity: Sendable {
     /// The id by which the app registers it.
     var id = ""
     var attributesType = ""
+    /// The broadcast channel that it listens to; empty for none.
+    var channel = ""
     /// The newest content state as it came.
     var shown: [UInt8] = []
     /// `timestamp` of what is shown, in UNIX seconds.

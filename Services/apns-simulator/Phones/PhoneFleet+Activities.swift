@@ -50,7 +50,9 @@ extension PhoneFleet {
     ///
     /// The state is JSON text; a token is given, in hex, by who wants to choose it. The activity's slot is returned.
     mutating func startLocally(
-        id: String, attributesType: String, state: [UInt8], token: String?, phone: Int, nowMilliseconds: Int64
+        id: String, attributesType: String, state: [UInt8], token: String?, channel: String? = nil,
+        phone: Int,
+        nowMilliseconds: Int64
     ) -> Int {
         let slot = begin(
             id: id, attributesType: attributesType, phone: phone, nowMilliseconds: nowMilliseconds)
@@ -59,7 +61,11 @@ extension PhoneFleet {
             let generation = activities[slot].generation
             name(TokenReference(kind: .activity, generation: generation, index: UInt32(slot)), token)
         }
-        register(.activity, phone: phone, slot: slot, dueMilliseconds: nowMilliseconds)
+        if let channel {
+            listen(slot, to: channel)
+        } else {
+            register(.activity, phone: phone, slot: slot, dueMilliseconds: nowMilliseconds)
+        }
         return slot
     }
 

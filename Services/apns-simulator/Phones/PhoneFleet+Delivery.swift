@@ -69,7 +69,7 @@ extension PhoneFleet {
         _ = show(waiting.push, waiting.reference, phone, nowMilliseconds)
     }
 
-    private mutating func show(
+    mutating func show(
         _ push: AcceptedPush, _ reference: TokenReference, _ phone: Int, _ now: Int64
     ) -> DeliveryVerdict {
         let verdict: DeliveryVerdict
@@ -87,7 +87,7 @@ extension PhoneFleet {
     }
 
     @discardableResult
-    private mutating func note(
+    mutating func note(
         _ verdict: DeliveryVerdict, _ push: AcceptedPush, _ reference: TokenReference, _ phone: Int,
         _ now: Int64, slot: Int? = nil
     ) -> DeliveryVerdict {
@@ -111,6 +111,7 @@ extension PhoneFleet {
             id: id ?? "", attributesType: payload.attributesType ?? "", phone: phone, nowMilliseconds: now)
         if id == nil { activities[slot].id = "local-\(slot)-\(activities[slot].generation)" }
         show(payload, in: slot)
+        if let channel = payload.channel { listen(slot, to: channel) }
         // Since iOS 18 the payload asks for the token; what happens when it asks for neither token nor channel is not
         // documented, and none is the reading in which a mistake shows.
         let isAsked = !group.traits.system.asksForToken || payload.asksForToken

@@ -26,6 +26,8 @@ struct PhoneFleet {
     private(set) var history: HistoryRing
     var stored: [UInt32: StoredPush] = [:]
     var expected: [UInt32: [String]] = [:]
+    /// The slots that have begun to listen to a channel, also those that have ended since.
+    var listeners: [String: [UInt32]] = [:]
     var registrations = RegistrationQueue()
     /// Tokens that were given by hand, both ways.
     private(set) var namedTokens: [String: UInt64] = [:]

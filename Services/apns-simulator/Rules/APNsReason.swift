@@ -1,6 +1,6 @@
 /// The reasons that APNs names in the body of a refusal.
 ///
-/// Source: Apple, Handling notification responses from APNs. The wire spelling is the case's name with a capital.
+/// Sources: Apple, Handling notification responses from APNs, and Handling error responses from APNs. The wire spelling is the case's name with a capital.
 enum APNsReason: UInt8, CaseIterable, Sendable {
     case badCollapseId, badDeviceToken, badExpirationDate, badMessageId, badPriority, badTopic
     case deviceTokenNotForTopic, duplicateHeaders, idleTimeout, invalidPushType, missingDeviceToken
@@ -9,6 +9,9 @@ enum APNsReason: UInt8, CaseIterable, Sendable {
     case invalidProviderToken, missingProviderToken, unrelatedKeyIdInToken, badEnvironmentKeyIdInToken
     case badPath, methodNotAllowed, expiredToken, unregistered, payloadTooLarge
     case tooManyProviderTokenUpdates, tooManyRequests, internalServerError, serviceUnavailable, shutdown
+    // Of broadcasts and calls about channels.
+    case badChannelId, badRequestParams, badRequestPayload, cannotCreateChannelConfig, channelNotRegistered
+    case featureNotEnabled, missingChannelId, missingPushType, topicMismatch
 
     private static let spellings: [String] = allCases.map { reason in
         let name = String(describing: reason)
@@ -32,10 +35,13 @@ enum APNsReason: UInt8, CaseIterable, Sendable {
         switch self {
         case .badCollapseId, .badDeviceToken, .badExpirationDate, .badMessageId, .badPriority, .badTopic,
             .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
-            .missingTopic, .payloadEmpty, .topicDisallowed:
+            .missingTopic, .payloadEmpty, .topicDisallowed, .badChannelId, .badRequestParams,
+            .badRequestPayload, .cannotCreateChannelConfig, .channelNotRegistered, .featureNotEnabled,
+            .missingChannelId, .missingPushType:
             400
         case .badCertificate, .badCertificateEnvironment, .expiredProviderToken, .forbidden,
-            .invalidProviderToken, .missingProviderToken, .unrelatedKeyIdInToken, .badEnvironmentKeyIdInToken:
+            .invalidProviderToken, .missingProviderToken, .unrelatedKeyIdInToken, .badEnvironmentKeyIdInToken,
+            .topicMismatch:
             403
         case .badPath: 404
         case .methodNotAllowed: 405

@@ -22,6 +22,8 @@ struct APNsHeaders: Sendable {
     var expiration: String?
     var id: String?
     var collapseID: String?
+    var channelID: String?
+    var requestID: String?
     /// Whether any field came twice.
     private(set) var hasDuplicate = false
     private var others: [String] = []
@@ -37,6 +39,8 @@ struct APNsHeaders: Sendable {
         case "apns-priority": Self.set(&priority, value, &hasDuplicate)
         case "apns-expiration": Self.set(&expiration, value, &hasDuplicate)
         case "apns-id": Self.set(&id, value, &hasDuplicate)
+        case "apns-channel-id": Self.set(&channelID, value, &hasDuplicate)
+        case "apns-request-id": Self.set(&requestID, value, &hasDuplicate)
         case "apns-collapse-id": Self.set(&collapseID, value, &hasDuplicate)
         default: addOther(name)
         }

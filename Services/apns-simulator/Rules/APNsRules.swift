@@ -3,8 +3,8 @@ import Crypto
 /// The checks that APNs makes of a request, in the order in which it is known or assumed to make them.
 ///
 /// Apple documents each reason but hardly any order: that the method and the credential come before the token, topic
-/// and payload was seen on the real hosts; the rest of the order is an assumption. Client certificates and
-/// broadcasts (`/4/broadcasts`) are not played: the first are never asked for, the second answer `BadPath`.
+/// and payload was seen on the real hosts; the rest of the order is an assumption. Client certificates are
+/// never asked for.
 struct APNsRules {
     var settings: Settings
     private var verifier: ProviderTokenVerifier
@@ -26,6 +26,10 @@ struct APNsRules {
         var refusesLowPriority = false
         /// Largest body of a device push (Apple, Sending notification requests to APNs).
         var payloadBytesMax = 4096
+        /// Largest body of a broadcast (Apple, Sending broadcast push notification requests to APNs).
+        var broadcastBytesMax = 5120
+        /// Answers as for an app whose broadcast capability is off.
+        var refusesBroadcasts = false
     }
 
     /// What all checks but those of the device token say.
@@ -112,7 +116,7 @@ extension APNsRules {
         return nil
     }
 
-    private mutating func authenticate(
+    mutating func authenticate(
         _ headers: APNsHeaders, on connection: inout ConnectionRecord, nowSeconds: Int64
     ) -> Result<ProviderToken, Refusal> {
         guard let bearer = headers.authorization, Self.isBearer(bearer) else {

@@ -12,6 +12,8 @@ struct ScriptedAnswer: Sendable, Equatable {
         var environment: APNsEnvironment?
         /// The ordinal of a connection, from 1.
         var connection: Int?
+        /// The channel of a broadcast.
+        var channel: String?
     }
 
     /// What happens to the stream.

@@ -16,14 +16,19 @@ final class APNsListener: Pollable {
     }
 
     let environment: APNsEnvironment
+    /// Whether it is the host that manages channels.
+    let managesChannels: Bool
     private let server: HTTP2Server
     private let stage: Stage
     private var records: [Int: ConnectionRecord] = [:]
     private var bounds: [Int: StreamBound] = [:]
     private var waiting = DeadlineQueue<Waiting>()
 
-    init(_ environment: APNsEnvironment, _ server: HTTP2Server, _ stage: Stage) {
+    init(
+        _ environment: APNsEnvironment, _ server: HTTP2Server, _ stage: Stage, managesChannels: Bool = false
+    ) {
         self.environment = environment
+        self.managesChannels = managesChannels
         self.server = server
         self.stage = stage
     }
@@ -77,10 +82,9 @@ final class APNsListener: Pollable {
     private func receive(_ request: HTTP2ServerRequest, _ nowMilliseconds: Int64) {
         let id = request.connectionID
         guard records[id] != nil, bounds[id]?.admits(request.streamID) == true else { return }
-        let reaction = stage.simulator.receive(
-            APNsRequest(request),
-            on: &records[id, default: ConnectionRecord(environment: environment, ordinal: 0)],
-            nowMicroseconds: Stage.nowMicroseconds())
+        let reaction = react(
+            to: APNsRequest(request),
+            on: &records[id, default: ConnectionRecord(environment: environment, ordinal: 0)])
         // Binding from here on, even if the frame that says so goes out later.
         if case .goAway = reaction.outcome {
             bounds[id]?.end(before: request.streamID)
@@ -90,6 +94,13 @@ final class APNsListener: Pollable {
         let now = Waiting(connectionID: id, streamID: request.streamID, reaction: reaction)
         guard reaction.delayMilliseconds > 0 else { return perform(now) }
         waiting.push(now, due: nowMilliseconds + reaction.delayMilliseconds)
+    }
+
+    private func react(to request: APNsRequest, on connection: inout ConnectionRecord) -> Reaction {
+        let now = Stage.nowMicroseconds()
+        return managesChannels
+            ? stage.simulator.manage(request, on: &connection, nowMicroseconds: now)
+            : stage.simulator.receive(request, on: &connection, nowMicroseconds: now)
     }
 
     private func perform(_ due: Waiting) {
@@ -148,7 +159,8 @@ extension Answer {
     /// The fields of the answer; ids differ each time and stay out of the HPACK table.
     var fields: HTTP2Headers {
         var fields = HTTP2Headers()
-        fields.append("apns-id", apnsID, indexed: false)
+        fields.append(idField, apnsID, indexed: false)
+        if let channelID { fields.append("apns-channel-id", channelID, indexed: false) }
         if let uniqueID { fields.append("apns-unique-id", uniqueID, indexed: false) }
         if !body.isEmpty { fields.append("content-type", "application/json") }
         return fields

@@ -5,9 +5,11 @@ extension SimulatorServer {
     /// Says in one line that everything listens, and where.
     func announce(on logger: Logger) {
         var fields: LogFields = ["control": controlAddress]
-        for ((environment, address), listener) in zip(options.listens, listeners) {
+        let addresses = options.listens + options.channelListens
+        for ((environment, address), listener) in zip(addresses, listeners) {
             let place = ListenAddress(host: address.host, port: listener.port)
-            fields.append(environment.rawValue, place.description)
+            let name = environment.rawValue + (listener.managesChannels ? "-channels" : "")
+            fields.append(name, place.description)
         }
         logger.info("ready", fields)
     }

@@ -11,7 +11,7 @@ struct StartFault: Error {
     var message: String
 }
 
-/// The process: two APNs hosts, the control port and the apps' calls around one simulator, in one poll loop.
+/// The process: the hosts of APNs, the control port and the apps' calls around one simulator, in one poll loop.
 final class SimulatorServer {
     let options: SimulatorOptions
     let stage: Stage
@@ -40,6 +40,10 @@ final class SimulatorServer {
         for (environment, address) in options.listens {
             let server = try Self.listen(address, tls, options)
             listeners.append(APNsListener(environment, server, stage))
+        }
+        for (environment, address) in options.channelListens {
+            let server = try Self.listen(address, tls, options)
+            listeners.append(APNsListener(environment, server, stage, managesChannels: true))
         }
         self.options = options
         self.stage = stage
@@ -90,7 +94,9 @@ final class SimulatorServer {
 
     private static func certificateHosts(_ options: SimulatorOptions) -> [String] {
         var hosts = ["localhost", "127.0.0.1", "::1"]
-        for (_, address) in options.listens where !hosts.contains(address.host) { hosts.append(address.host) }
+        for (_, address) in options.listens + options.channelListens where !hosts.contains(address.host) {
+            hosts.append(address.host)
+        }
         return hosts
     }
 

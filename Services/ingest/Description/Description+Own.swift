@@ -10,6 +10,7 @@ extension CallDescription.Answer {
         400: "Wrong, with the member.", 401: "No valid token.",
         404: "No such thing, or it is another application's.",
         409: "It does not go with what was accepted before.",
+        502: "APNs refused.", 504: "APNs has not answered in time.",
         422: "The Idempotency-Key came before with another body.",
         503: "Not now; come again after Retry-After.",
     ]
@@ -52,6 +53,8 @@ extension CallDescription {
                 schema: .object([
                     .must("application", .string()), .may("activity", .string()),
                     .may("token", .string("Its beginning.")),
+                    .may("channel", .string("Its name is a channel.")),
+                    .may("boundTo", .string("The channel that it is bound to.")),
                     .must("state", .word(["running", "ended", "empty", "over"])),
                     .must("beganBy", .word(["start", "token"])),
                     .must("beganAtMilliseconds", Description.milliseconds),

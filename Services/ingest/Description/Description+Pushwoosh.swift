@@ -71,6 +71,7 @@ extension CallDescription {
                 .may("filter", .text), .may("filter_code", .text),
                 .may("devices", .names("Hardware ids or push tokens; ignored beside users.", countMin: 0)),
                 .may("users", .names("User ids.")),
+                .may("channel", .channel("The broadcast channel to bind the activity to.")),
             ],
             rules: [
                 .oneOf([.has("live_activity"), .has("ios_live_activity")]),
@@ -119,10 +120,11 @@ extension CallDescription {
                     .list(
                         .token, counts: 1...PushwooshNotifications.listCountMax,
                         "Each is a message of its own.")),
+                .may("channel", .channel("A broadcast channel, in the place of the id.")),
             ],
             rules: [
                 .oneOf([.has("live_activity"), .has("ios_live_activity")]),
-                .anyOf([.has("live_activity_id"), .has("live_activity_push_tokens")]),
+                .anyOf([.has("live_activity_id"), .has("live_activity_push_tokens"), .has("channel")]),
             ]),
         [
             (

@@ -15,7 +15,13 @@ extension Description {
         ("FirebaseEnd", PayloadRule.schema(.end, .firebase)),
         ("TagValue", tagValue), ("TagChanges", tagChanges),
         ("PushwooshRefusal", pushwooshRefusal), ("FirebaseError", firebaseError),
-        ("OwnError", .object([.must("error", .string("The member and what is wrong with it."))])),
+        (
+            "OwnError",
+            .object([
+                .must("error", .string("The member and what is wrong with it.")),
+                .may("reason", .string("APNs' reason.")),
+            ])
+        ),
         ("Outcomes", .object(Outcome.allCases.map { .must($0.rawValue, count) })),
         ("Message", message), ("Delivery", delivery), ("Participant", participant),
         ("NewestState", newest), ("ListedMessage", listed),
@@ -109,7 +115,7 @@ extension Description {
 
     private static let message = ValueSchema.object([
         .must("code", .string()), .must("application", .string()), .must("event", .string()),
-        .may("activity", .string()), .may("token", .string("Its beginning.")),
+        .may("activity", .string()), .may("token", .string("Its beginning.")), .may("channel", .string()),
         .must("state", .word(["accepted", "taken", "settled"])), .must("cancelRequested", .boolean()),
         .must("acceptedAtMilliseconds", milliseconds), .must("takenAtMilliseconds", milliseconds.orNull()),
         .must("settledAtMilliseconds", milliseconds.orNull()), .must("revision", .integer().orNull()),
@@ -149,6 +155,7 @@ extension Description {
         .must("tokenStart", .string("The first digits of its update token.").orNull()),
         .must("lastSentAtMilliseconds", milliseconds.orNull()), .must("lastOutcome", .string().orNull()),
         .must("lastReason", .string().orNull()),
+        .may("onChannel", .boolean("It listens to the activity's channel and needs no token.")),
     ])
 }
 

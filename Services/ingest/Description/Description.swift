@@ -100,6 +100,10 @@ extension Operation {
         case .cancelMessage: .cancelMessage
         case .listDeliveries: .listDeliveries
         case .showActivity: .showActivity
+        case .createChannel: .createChannel
+        case .listChannels: .listChannels
+        case .showChannel: .showChannel
+        case .deleteChannel: .deleteChannel
         case .pause: .pause
         case .importDevices: .importDevices
         case .resume: .resume

@@ -24,6 +24,10 @@ enum Operation: String, CaseIterable, Sendable {
     case cancelMessage = "cancelMessage"
     case listDeliveries = "listDeliveries"
     case showActivity = "showActivity"
+    case createChannel = "createChannel"
+    case listChannels = "listChannels"
+    case showChannel = "showChannel"
+    case deleteChannel = "deleteChannel"
     case pause = "pause"
     case resume = "resume"
     case importDevices = "importDevices"
@@ -45,6 +49,10 @@ enum Operation: String, CaseIterable, Sendable {
         case .cancelMessage: HTTPRoute("DELETE", "/v1/messages/{code}")
         case .listDeliveries: HTTPRoute("GET", "/v1/messages/{code}/deliveries")
         case .showActivity: HTTPRoute("GET", "/v1/applications/{app}/activities/{id}")
+        case .createChannel: HTTPRoute("POST", "/v1/applications/{app}/channels")
+        case .listChannels: HTTPRoute("GET", "/v1/applications/{app}/channels")
+        case .showChannel: HTTPRoute("GET", "/v1/applications/{app}/channels/{channel}")
+        case .deleteChannel: HTTPRoute("DELETE", "/v1/applications/{app}/channels/{channel}")
         case .pause: HTTPRoute("POST", "/v1/applications/{app}/pause")
         case .resume: HTTPRoute("POST", "/v1/applications/{app}/resume")
         case .importDevices: HTTPRoute("POST", "/v1/applications/{app}/devices:import")

@@ -14,6 +14,8 @@ struct LiveActivityCall: Sendable, Equatable {
 
     var event: Event
     var activity: String
+    /// The broadcast channel that a start binds, or that a change is for if it names no activity.
+    var channel: String?
     /// The content state, JSON text of an object.
     var state: [UInt8]
     /// Of a start only.
@@ -54,7 +56,8 @@ struct LiveActivityCall: Sendable, Equatable {
     private func write(_ notification: inout JSONWriter) {
         if let content { notification.member("content", content) }
         if let title, event == .start { notification.member("title", title) }
-        notification.member("live_activity_id", activity)
+        if event == .start || channel == nil { notification.member("live_activity_id", activity) }
+        if let channel { notification.member("channel", channel) }
         switch audience {
         case .filter(let name): notification.member("filter", name)
         case .devices(let list): notification.member("devices", list)

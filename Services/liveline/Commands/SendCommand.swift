@@ -7,11 +7,12 @@ import Web
 struct SendCommand: DoorCaller {
     static let name = "send"
     static let summary = "starts, updates or ends an activity through the HTTP door"
-    static let usage = "start|update|end --activity ID --state JSON [options]"
+    static let usage = "start|update|end --activity ID | --channel ID --state JSON [options]"
 
     var door = Door.trial
     var event: LiveActivityCall.Event?
     var activity: String?
+    var channel: String?
     var state: String?
     var filter: String?
     var devices: [String] = []
@@ -31,6 +32,10 @@ struct SendCommand: DoorCaller {
     static var options: [CommandOption<SendCommand>] {
         doorOptions + [
             .text("--activity", "ID", "the activity's id", \.activity),
+            .text(
+                "--channel", "ID",
+                "start: the broadcast channel to bind; update and end: in the place of --activity",
+                \.channel),
             .text("--state", "JSON", "the content state; - reads it from the standard input", \.state),
             .text("--filter", "NAME", "start: on the devices of a filter", \.filter),
             .list("--devices", "A,B", "start: on these devices (hardware ids or push tokens)", \.devices),
@@ -68,7 +73,10 @@ struct SendCommand: DoorCaller {
     var faults: [String] {
         var faults: [String] = []
         if event == nil { faults.append("start, update or end: missing") }
-        if activity == nil { faults.append("--activity: missing") }
+        if activity == nil, event == .start || channel == nil { faults.append("--activity: missing") }
+        if activity != nil, channel != nil, event != .start {
+            faults.append("--activity, --channel: one of them is needed")
+        }
         if state == nil { faults.append("--state: missing") }
         guard event == .start else { return faults }
         let given = [filter != nil, !devices.isEmpty, !users.isEmpty].filter { $0 }.count
@@ -101,6 +109,7 @@ struct SendCommand: DoorCaller {
         call.alert = try alert.map { value throws(CommandFailure) in
             try Self.json("--alert", value, [.object, .string])
         }
+        call.channel = channel
         call.relevanceScore = relevanceScore
         call.staleAtSeconds = staleAtSeconds
         call.dismissalSeconds = dismissalSeconds

@@ -18,6 +18,7 @@ struct UpCommand: Subcommand {
     var only: [String] = []
     var http = "127.0.0.1:8080"
     var simulator = Deployment.Simulator()
+    var channels: String?
     var drainSeconds: Int64 = 30
 
     static var options: [CommandOption<UpCommand>] {
@@ -29,6 +30,10 @@ struct UpCommand: Subcommand {
             .list("--only", "A,B", "services to start (all five)", \.only),
             .text("--http", "ADDRESS", "HTTP door with --simulator alone (127.0.0.1:8080)", \.http),
             .text("--apns", "ADDRESS", "the simulator's APNs (127.0.0.1:2197)", \.simulator.listen),
+            .text(
+                "--apns-channels", "ADDRESS",
+                "the simulator's host that manages channels (127.0.0.1:2196; beside --apns a free port)",
+                \.channels),
             .text(
                 "--control", "ADDRESS", "the simulator's control port (127.0.0.1:2198)", \.simulator.control),
             .list("--simulator-options", "A,B", "further options of the simulator", \.simulator.others),
@@ -68,6 +73,11 @@ struct UpCommand: Subcommand {
 
     private func deployment(in directory: String?) throws(CommandFailure) -> Deployment {
         var simulator = simulator
+        if let channels {
+            simulator.channels = channels
+        } else if hasSimulator, simulator.listen != Deployment.Simulator().listen {
+            simulator.channels = try FreePorts.find(1).map { "127.0.0.1:\($0)" }.joined()
+        }
         var file = configurationFile
         if hasSimulator, file == nil, let directory {
             var setup = TrialSetup(directory: directory, runDirectory: runDirectory)

@@ -11,6 +11,8 @@ struct Deployment: Sendable {
     struct Simulator: Sendable, Equatable {
         /// Where it listens for pushes, `address:port`.
         var listen = "127.0.0.1:2197"
+        /// Where its host that manages channels listens, `address:port`.
+        var channels = "127.0.0.1:2196"
         /// Where it listens for control calls, `address:port`.
         var control = "127.0.0.1:2198"
         /// The options that say which keys it knows.
@@ -46,6 +48,8 @@ struct Deployment: Sendable {
         [
             "LIVELINE_APNS_PRODUCTION": "https://\(simulator.listen)",
             "LIVELINE_APNS_SANDBOX": "https://\(simulator.listen)",
+            "LIVELINE_APNS_CHANNELS_PRODUCTION": "https://\(simulator.channels)",
+            "LIVELINE_APNS_CHANNELS_SANDBOX": "https://\(simulator.channels)",
             "LIVELINE_APNS_CA_FILE": certificateFile,
         ]
     }
@@ -56,7 +60,8 @@ struct Deployment: Sendable {
         ChildPlan(
             name: Executables.simulator, path: executables.path(Executables.simulator),
             arguments: [
-                "--listen", simulator.listen, "--control", simulator.control, "--certificate-out",
+                "--listen", simulator.listen, "--channels", simulator.channels, "--control",
+                simulator.control, "--certificate-out",
                 certificateFile,
                 "--ingest", doorURL,
             ] + simulator.keys + simulator.others,

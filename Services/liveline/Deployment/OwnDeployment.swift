@@ -26,7 +26,7 @@ final class OwnDeployment {
         change: (inout TrialSetup) -> Void = { _ in }
     ) throws(CommandFailure) {
         directory = try TemporaryDirectory()
-        let ports = try FreePorts.find(3).map { "127.0.0.1:\($0)" }
+        let ports = try FreePorts.find(4).map { "127.0.0.1:\($0)" }
         var setup = TrialSetup(directory: directory.path)
         setup.http = ports[0]
         setup.intervalSeconds = intervalSeconds
@@ -39,7 +39,8 @@ final class OwnDeployment {
             executables: try .besideThisOne(), configurationFile: setup.configurationFile,
             configuration: try ConfigurationFile.read(options).configuration,
             simulator: Deployment.Simulator(
-                listen: ports[1], control: ports[2], keys: setup.simulatorKeys, others: simulatorOptions))
+                listen: ports[1], channels: ports[3], control: ports[2], keys: setup.simulatorKeys,
+                others: simulatorOptions))
         running = try RunningDeployment(deployment, settings: supervision, sink: sink)
         door = Door(
             url: deployment.doorURL, application: TrialSetup.application, auth: TrialSetup.apiToken)

@@ -69,7 +69,9 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
         var missing: [String] = []
         if node.isAbandoned { missing.append(recovery.problem ?? "starting") }
         let living = node.livingServices
-        missing += C.service.neighbours.filter { !living.contains($0) }.map { "no \($0.rawValue) heard" }
+        missing += C.service.neighbours.filter { C.service.needs($0) && !living.contains($0) }.map {
+            "no \($0.rawValue) heard"
+        }
         missing += adapter.missing
         if isStopping { missing.append("stopping") }
         return missing

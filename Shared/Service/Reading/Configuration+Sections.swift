@@ -26,6 +26,10 @@ extension Configuration.APNs {
         self.init()
         production = Configuration.APNs.url("production", section) ?? production
         sandbox = Configuration.APNs.url("sandbox", section) ?? sandbox
+        let hosts = section.section("channels")
+        channels.production = Configuration.APNs.url("production", hosts) ?? channels.production
+        channels.sandbox = Configuration.APNs.url("sandbox", hosts) ?? channels.sandbox
+        hosts.finish()
         caFile = section.file("caFile", in: directory)
         if let text = section.string("proxy") {
             proxy = text

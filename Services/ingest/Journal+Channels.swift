@@ -1,0 +1,78 @@
+import Contracts
+import Store
+
+/// What is known of broadcast channels: APNs keeps them, and this table remembers how each was made.
+///
+/// A channel that was made while the answer was lost, or elsewhere, is not in it; APNs' list shows it.
+extension Journal {
+    /// A channel of an application.
+    func channel(_ id: String, application: String) throws(StoreError) -> Channel? {
+        try database.first(
+            "SELECT channel, environment, isStored FROM channels WHERE application = ? AND channel = ?",
+            .text(application), .text(id)
+        ) { row throws(StoreError) in try Journal.channel(row, 0) } ?? nil
+    }
+
+    /// The channels of an application in one environment, by their ids.
+    func channels(application: String, _ environment: APNsEnvironment) throws(StoreError) -> [Channel] {
+        try database.all(
+            """
+            SELECT channel, environment, isStored FROM channels WHERE application = ? AND environment = ?
+            ORDER BY channel
+            """, .text(application), .text(environment.rawValue)
+        ) { row throws(StoreError) in try Journal.channel(row, 0) }.compactMap { $0 }
+    }
+
+    /// Remembers a channel.
+    func note(_ channel: Channel, application: String, atMilliseconds now: Int64) throws(StoreError) {
+        try database.run(
+            """
+            INSERT INTO channels (application, channel, environment, isStored, notedAt) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (application, channel) DO UPDATE SET environment = excluded.environment,
+                isStored = excluded.isStored
+            """, .text(application), .text(channel.id), .text(channel.environment.rawValue),
+            Value(channel.isStored), .int(now))
+    }
+
+    /// Forgets a channel.
+    func forgetChannel(_ id: String, application: String) throws(StoreError) {
+        try database.run(
+            "DELETE FROM channels WHERE application = ? AND channel = ?", .text(application), .text(id))
+    }
+
+    /// The newest run that is bound to a channel and goes on as far as anybody has said.
+    func openRun(channel: String, application: String) throws(StoreError) -> Run? {
+        let run = try database.first(
+            """
+            SELECT run FROM runs WHERE application = ? AND channel = ? AND endedBy IS NULL AND emptyBy IS NULL
+            ORDER BY run DESC LIMIT 1
+            """, .text(application), .text(channel)
+        ) { $0.int(0) }
+        guard let run else { return nil }
+        return try self.run(run)
+    }
+
+    /// The runs that are bound to channels and go on as far as anybody has said, the oldest first.
+    func openRunsWithChannels(application: String) throws(StoreError) -> [Run] {
+        let runs = try database.all(
+            """
+            SELECT run FROM runs WHERE application = ? AND channel IS NOT NULL AND endedBy IS NULL
+                AND emptyBy IS NULL ORDER BY run
+            """, .text(application)
+        ) { $0.int(0) }
+        var open: [Run] = []
+        for number in runs {
+            if let run = try run(number) { open.append(run) }
+        }
+        return open
+    }
+
+    /// Reads the three columns of a channel; nil where there is none.
+    static func channel(_ row: borrowing Row, _ column: Int) throws(StoreError) -> Channel? {
+        guard let id = row.optionalText(column) else { return nil }
+        guard let environment = APNsEnvironment(rawValue: row.text(column + 1)) else {
+            throw StoreError(call: "decode", message: "a channel has an unknown environment")
+        }
+        return Channel(id: id, environment: environment, isStored: row.bool(column + 2))
+    }
+}
