@@ -6,10 +6,10 @@ struct Limits: Sendable, Equatable {
     var bytesMax = 512 << 20
     /// Which part of both one application may use: one in so many.
     var shareDivisor = 4
-    /// The most rows one turn treats; together they take a few milliseconds.
-    var rowsPerTurn = 250
+    /// The most rows one turn treats for each of its duties; together they take a few milliseconds.
+    var rowsPerTurn = 16
     /// How many rows of one queue go before the next queue has its turn.
-    var rowsPerRound = 500
+    var rowsPerRound = 16
     /// From how many recipients on a message is a fan-out, with a queue of its own.
     var fanOutMin = 50
     /// How many un-noted answers of one kind are under way to ingest.

@@ -20,6 +20,8 @@ final class Memory {
     var load: [String: Load] = [:]
     var totalLoad = Load()
     var rounds = Rounds()
+    /// Batches that are being taken in, in the order of their turns; at most a window of each segmenter.
+    var arriving: [ArrivingBatch] = []
     /// Messages whose activity is still gone through, oldest first.
     var expanding: [Int64] = []
     var sweepAt: Int64?
@@ -33,8 +35,6 @@ final class Memory {
     var settledNotes = UnderWay()
     var takenNotes = UnderWay()
     var factNotes = UnderWay()
-    /// Which of the duties of a turn comes first.
-    var firstDuty = 0
 
     init(configuration: Configuration, limits: Limits) {
         self.configuration = configuration

@@ -5,41 +5,91 @@ import Store
 /// Batches become messages and rows.
 extension Step {
     /// Takes a batch in: its rows and its place in the pass become durable together.
+    ///
+    /// One of many recipients waits for the turns, a part in each, so that single ones need not wait for it.
     func take(_ batch: Batch, from sender: Sender) throws(StoreError) {
         guard Message.batch(batch).isPlausible else { return ignore(.batch) }
+        guard batch.recipients.count > limits.rowsPerTurn else {
+            _ = try take(batch.recipients[...], of: batch, from: sender)
+            return
+        }
+        let arriving = ArrivingBatch(batch: batch, sender: sender)
+        guard !memory.arriving.contains(where: { $0.isSame(as: arriving) }) else { return }
+        memory.arriving.append(arriving)
+    }
+
+    /// Takes a part of each batch that is arriving, in turns.
+    func takeArriving(_ budget: Int) throws(StoreError) {
+        var budget = budget
+        while budget > 0, var arriving = memory.arriving.first {
+            memory.arriving.removeFirst()
+            let part = arriving.batch.recipients[arriving.taken...].prefix(budget)
+            arriving.taken += part.count
+            budget -= part.count
+            if try take(part, of: arriving.batch, from: arriving.sender) { memory.arriving.append(arriving) }
+        }
+    }
+
+    /// Takes recipients of a batch in, and answers it once they are its last.
+    ///
+    /// - Returns: whether the rest of it is wanted.
+    private func take(_ part: ArraySlice<String>, of batch: Batch, from sender: Sender) throws(StoreError)
+        -> Bool
+    {
+        let isLast = part.endIndex == batch.recipients.endIndex
         switch batch.command.kind {
         case .cancel: try cancel(batch.command)
         case .pause, .resume: try hold(batch.command)
         case .start, .update, .end:
-            guard let notification = batch.command.notification else { return ignore(.batch) }
-            guard try expand(batch, notification) else {
+            guard let notification = batch.command.notification else {
+                ignore(.batch)
+                return false
+            }
+            switch try expand(batch, part, notification) {
+            case .full:
                 let busy = Busy(message: batch.command.sequence, pass: batch.pass, index: batch.index)
                 emit(.count(Count("busy", [("application", batch.command.application)])))
-                return emit(.send(.busy(busy), to: .instance(sender.instance)))
+                emit(.send(.busy(busy), to: .instance(sender.instance)))
+                return false
+            case .made where !isLast: return true
+            case .made, .known: break
             }
         }
         let taken = Taken.batch(message: batch.command.sequence, pass: batch.pass, index: batch.index)
         emit(.send(.taken(taken), to: .instance(sender.instance)))
+        return false
     }
 
-    /// Makes a batch's rows; false if they do not fit.
-    private func expand(_ batch: Batch, _ notification: Notification) throws(StoreError) -> Bool {
+    /// What became of recipients.
+    private enum Expansion {
+        /// They have rows.
+        case made
+        /// The message is complete without them.
+        case known
+        /// Their rows do not fit.
+        case full
+    }
+
+    /// Makes the rows of recipients of a batch.
+    private func expand(_ batch: Batch, _ part: ArraySlice<String>, _ notification: Notification)
+        throws(StoreError) -> Expansion
+    {
         let command = batch.command
         if let known = try message(command.sequence), known.isComplete {
             sendTaken(known.number)
-            return true
+            return .known
         }
         let run = try knownRun(
             command.run, command.application, command.activity, at: command.acceptedAtMilliseconds)
         if let channel = command.channel { try bind(run, channel) }
-        guard try fits(batch, run) else { return false }
+        guard try fits(command, part, run) else { return .full }
         let message = try knownMessage(command, notification)
         switch command.audience {
         case .activity: try takeActivity(message, run)
         case .token(let token): try takeToken(token, message, run, notification)
-        case .filter, .devices, .users: try takeRecipients(batch, message, run, notification)
+        case .filter, .devices, .users: try takeRecipients(batch, part, message, run, notification)
         }
-        return true
+        return .made
     }
 
     /// A message, made when its first batch comes.
@@ -96,17 +146,19 @@ extension Step {
     }
 
     private func takeRecipients(
-        _ batch: Batch, _ message: MessageRecord, _ run: RunRecord, _ notification: Notification
+        _ batch: Batch, _ part: ArraySlice<String>, _ message: MessageRecord, _ run: RunRecord,
+        _ notification: Notification
     ) throws(StoreError) {
         if message.kind == .start { run.start = message.number }
         if !batch.last || batch.index > 0 || batch.recipients.count > limits.fanOutMin {
             message.isFanOut = true
         }
         if message.kind == .start {
-            try start(message, run, batch.recipients, notification)
+            try start(message, run, Array(part), notification)
         } else {
-            try offer(message, run, batch.recipients)
+            try offer(message, run, Array(part))
         }
+        guard part.endIndex == batch.recipients.endIndex else { return }
         if try ledger.note(batch) { try complete(message, run) }
     }
 
@@ -194,30 +246,35 @@ extension TokenPlace {
 /// Whether there is room for more.
 extension Step {
     /// An end always fits, and so does an update that replaces what waits.
-    private func fits(_ batch: Batch, _ run: RunRecord) throws(StoreError) -> Bool {
-        let command = batch.command
+    private func fits(_ command: Command, _ part: ArraySlice<String>, _ run: RunRecord) throws(StoreError)
+        -> Bool
+    {
         guard command.kind != .end else { return true }
         let isKnown = try message(command.sequence) != nil
         let bytes = isKnown ? 0 : command.payload.byteCount
-        guard memory.isFull(command.application, rows: try newRows(batch, run, exactly: false), bytes: bytes)
+        guard
+            memory.isFull(
+                command.application, rows: try newRows(command, part, run, exactly: false), bytes: bytes)
         else { return true }
         guard command.kind == .update else { return false }
-        return try newRows(batch, run, exactly: true) == 0
+        return try newRows(command, part, run, exactly: true) == 0
     }
 
     /// How many rows would be added that replace none.
-    private func newRows(_ batch: Batch, _ run: RunRecord, exactly: Bool) throws(StoreError) -> Int {
-        switch batch.command.audience {
+    private func newRows(
+        _ command: Command, _ part: ArraySlice<String>, _ run: RunRecord, exactly: Bool
+    ) throws(StoreError) -> Int {
+        switch command.audience {
         case .activity: return max(0, run.fields.receivers - run.waiting)
         case .token(let token):
             guard exactly else { return 1 }
-            let holders = try ledger.participants(batch.command.application, token: token)
+            let holders = try ledger.participants(command.application, token: token)
             return holders.contains { $0.waiting != nil } ? 0 : 1
         case .filter, .devices, .users:
-            guard exactly else { return batch.recipients.count }
+            guard exactly else { return part.count }
             var fresh = 0
-            for hwid in batch.recipients {
-                guard let device = try ledger.device(batch.command.application, hwid: hwid),
+            for hwid in part {
+                guard let device = try ledger.device(command.application, hwid: hwid),
                     let participant = try ledger.participant(run: run.number, device: device.number),
                     participant.waiting != nil
                 else {

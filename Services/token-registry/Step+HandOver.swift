@@ -5,7 +5,8 @@ import Store
 /// Rows whose time has nearly come go to the limiters, as far as those have room.
 extension Step {
     /// Hands over in rounds until the budget or the room is used up.
-    func handOver(_ room: inout Room, _ budget: inout Int) throws(StoreError) {
+    func handOver(_ room: inout Room, _ limit: Int) throws(StoreError) {
+        var budget = limit
         var groups = TargetGroups()
         while budget > 0, let turn = memory.rounds.next(at: now.wall, rowsPerRound: limits.rowsPerRound) {
             let rows = try handOver(turn.place, min(turn.rows, budget), &room, &groups)

@@ -7,7 +7,8 @@ extension Step {
     /// How long the rest of a run waits for ingest to note what became of it, in milliseconds.
     private static let unnotedWaitMilliseconds: Int64 = 60_000
 
-    func remove(_ budget: inout Int) throws(StoreError) {
+    func remove(_ limit: Int) throws(StoreError) {
+        var budget = limit
         guard let due = memory.removalAt, due <= now.wall else { return }
         while budget > 0 {
             try flush()

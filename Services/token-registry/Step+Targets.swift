@@ -63,13 +63,13 @@ extension Step {
     /// Sends again, as they were, the rows that a former life handed over.
     ///
     /// A limiter that is not there any more cannot say what became of its rows: they wait.
-    func resend(_ room: inout Room, _ budget: inout Int) throws(StoreError) {
+    func resend(_ room: inout Room, _ limit: Int) throws(StoreError) {
         try loseOrphans()
         guard let after = memory.resendAfter, room.settledServices.contains(.rateLimiter) else { return }
         let living = room.instances(of: .rateLimiter)
         var groups = TargetGroups()
         let page = try ledger.due(
-            place: Place.handedOver, through: memory.resendThrough, after: after, limit: budget)
+            place: Place.handedOver, through: memory.resendThrough, after: after, limit: limit)
         for due in page {
             let row = adopt(due.delivery)
             let limiter = InstanceName(.rateLimiter, row.limiter)
@@ -87,8 +87,7 @@ extension Step {
             room.take(1, .targets, at: limiter, account: account)
             try groups.add(target, row, participant, to: limiter, in: self)
         }
-        memory.resendAfter = page.count < budget ? nil : page.last.map { ($0.delivery.at, $0.delivery.id) }
-        budget -= page.count
+        memory.resendAfter = page.count < limit ? nil : page.last.map { ($0.delivery.at, $0.delivery.id) }
         for (limiter, targets) in groups.messages {
             emit(.send(.targets(targets), to: .instance(limiter)))
         }

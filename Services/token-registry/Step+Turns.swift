@@ -4,30 +4,23 @@ import Store
 
 /// What a turn does: hand over, make rows of activities, end rows by time, forget what is over.
 extension Step {
-    private enum Duty: CaseIterable { case handOver, expand, sweep, remove }
-
-    /// Treats at most `rowsPerTurn` rows; the duties take turns in coming first.
+    /// Treats at most `rowsPerTurn` rows for each duty.
     func turn(_ room: Room) throws(StoreError) {
         var room = room
-        var budget = limits.rowsPerTurn
         memory.rounds.unblock()
         try tryPausedAtOnce()
-        try resend(&room, &budget)
-        let first = memory.firstDuty
-        memory.firstDuty = (first + 1) % Duty.allCases.count
-        for place in Duty.allCases.indices {
-            switch Duty.allCases[(first + place) % Duty.allCases.count] {
-            case .handOver: try handOver(&room, &budget)
-            case .expand: try expandActivities(&budget)
-            case .sweep: try sweep(&budget)
-            case .remove: try remove(&budget)
-            }
-        }
+        try resend(&room, limits.rowsPerTurn)
+        try takeArriving(limits.rowsPerTurn)
+        try expandActivities(limits.rowsPerTurn)
+        try handOver(&room, limits.rowsPerTurn)
+        try sweep(limits.rowsPerTurn)
+        try remove(limits.rowsPerTurn)
         try sayMore()
     }
 
     /// Makes the rows of messages that are for an activity, a page of each in turn.
-    private func expandActivities(_ budget: inout Int) throws(StoreError) {
+    private func expandActivities(_ limit: Int) throws(StoreError) {
+        var budget = limit
         while budget > 0, let number = memory.expanding.first {
             memory.expanding.removeFirst()
             guard let message = try message(number), let cursor = message.cursor else { continue }
@@ -66,7 +59,8 @@ extension Step {
     }
 
     /// Ends rows whose time is over, or whose message was taken back.
-    private func sweep(_ budget: inout Int) throws(StoreError) {
+    private func sweep(_ limit: Int) throws(StoreError) {
+        var budget = limit
         guard let due = memory.sweepAt, due <= now.wall else { return }
         while budget > 0 {
             try flush()
@@ -103,7 +97,7 @@ extension Step {
 extension Memory {
     /// In how many milliseconds something is due although nothing arrives.
     func nextTurnMilliseconds(after now: Moment) -> Int64? {
-        guard expanding.isEmpty else { return 0 }
+        guard expanding.isEmpty, arriving.isEmpty else { return 0 }
         let due = rounds.nextDue { pause in
             guard let gate = gates[pause] else { return .min }
             return gate.opensAt

@@ -137,7 +137,7 @@ import Testing
 
     @Test(arguments: Life.allCases)
     func `reg-400-is-not-410: twenty in a row pause, and no token is lost`(life: Life) throws {
-        let harness = try Harness(life)
+        let harness = try Harness(life, limits: Limits(rowsPerTurn: 20))
         let devices = (0..<100).map { "dev-\($0)" }
         for (number, device) in devices.enumerated() {
             try harness.startToken(Token.number(number), device)

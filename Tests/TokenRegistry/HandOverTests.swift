@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `sends no more than the limiter has room for`() throws {
-        let harness = try Harness()
+        let harness = try Harness(limits: Limits(rowsPerTurn: 100))
         let crowd = (0..<100).map { "dev-\($0)" }
         for (n, device) in crowd.enumerated() { try harness.startToken(Token.number(n), device) }
         harness.room = .targets(30)
@@ -87,6 +87,37 @@ import Testing
         }
         #expect(targets.map(\.targets.count).reduce(0, +) == 15)
         #expect(harness.core.nextTurnMilliseconds(after: harness.now) != 0, "it waits for room, not for time")
+    }
+
+    @Test func `a batch of many is taken in over the turns, and single ones need not wait for it`() throws {
+        let harness = try Harness(limits: Limits(rowsPerTurn: 50))
+        let run = try harness.joined(Token.a, "other", activity: "y")
+        let crowd = (0..<200).map { "dev-\($0)" }
+        let command = harness.command(.start, audience: .devices(crowd))
+        let batch = Batch(
+            pass: Pass(epoch: 2, number: 1), index: 0, last: true, recipients: crowd, command: command)
+        try harness.input(.message(.batch(batch), from: Harness.segmenter))
+        try harness.input(.message(.batch(batch), from: Harness.segmenter))
+        #expect(try harness.rowCount("delivery") == 0)
+        harness.forgetEffects()
+        let single = harness.command(.update, run: run, audience: .token(Token.a), state: "{}")
+        let alone = Batch(
+            pass: Pass(epoch: 2, number: 2), index: 0, last: true, recipients: [], command: single)
+        try harness.input(.message(.batch(alone), from: Harness.segmenter))
+        try harness.input(.turn(harness.room))
+        let handedOver = harness.messages.compactMap {
+            if case .targets(let targets) = $0 { targets.targets.map(\.id.message) } else { nil }
+        }
+        #expect(handedOver == [[single.sequence]])
+        #expect(try harness.rowCount("delivery") == 51)
+        #expect(!harness.isTaken(command.sequence))
+        for _ in 0..<3 { try harness.input(.turn(harness.room)) }
+        #expect(harness.isTaken(command.sequence))
+        #expect(try harness.rowCount("delivery WHERE message = \(command.sequence)") == 200)
+        let answers = harness.messages.filter { message in
+            if case .taken(.batch(command.sequence, _, _)) = message { true } else { false }
+        }
+        #expect(answers.count == 1, "a batch that comes again while it is taken in is one batch")
     }
 
     @Test func `waits until the limiters are settled`() throws {
@@ -109,8 +140,11 @@ import Testing
         let batch = Batch(
             pass: Pass(epoch: 2, number: 1), index: 0, last: true, recipients: crowd, command: command)
         try harness.input(.message(.batch(batch), from: Harness.segmenter))
+        try harness.input(.turn(harness.room))
+        #expect(try harness.rowCount("delivery") == 50)
         harness.forgetEffects()
         try harness.input(.turn(harness.room))
+        #expect(try harness.rowCount("delivery") == 100)
         let targets = harness.messages.compactMap {
             if case .targets(let targets) = $0 { targets } else { nil }
         }

@@ -91,6 +91,9 @@ final class Harness {
         ]
         change(&configuration)
         self.configuration = configuration
+        var limits = limits
+        // A batch that is taken in over several turns would begin anew in each life; its segmenter is not here.
+        if life == .anewAfterEachStep { limits.rowsPerTurn = max(limits.rowsPerTurn, Batch.recipientsMax) }
         self.limits = limits
         self.life = life
         ledger = try Ledger(Database(location), seed: 42)

@@ -158,7 +158,7 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
 /// What a loop does at a time, and how long it waits.
 struct LoopLimits: Sendable {
     /// How many messages one lane hands in before the round goes on.
-    var laneMessagesMax = 500
+    var laneMessagesMax = 32
     /// How long one lane is read before the round goes on, in milliseconds.
     var laneMilliseconds: Int64 = 3
     /// How long a service may be behind before neighbours that came and went are acted on all the same, in
