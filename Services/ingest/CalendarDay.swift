@@ -21,14 +21,16 @@ enum CalendarDay {
         return [second / 3_600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
     }
 
-    /// Whether a text names a day.
+    /// Whether a text names a day that there is.
     static func isWellFormed(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == [4, 2, 2],
             parts.allSatisfy({ $0.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }),
-            let month = Int(parts[1]), let day = Int(parts[2])
+            let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2])
         else { return false }
-        return (1...12).contains(month) && (1...31).contains(day)
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        return (1...12).contains(month) && (1...lengths[month - 1]).contains(day)
     }
 
     private static func padded(_ number: Int64, _ digits: Int) -> String {

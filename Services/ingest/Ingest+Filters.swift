@@ -42,6 +42,9 @@ extension Ingest {
         case .failure(let refusal): return .failure(refusal)
         case .success(let definition):
             let today = CalendarDay.text(ofSeconds: now.wallSeconds)
+            guard definition.expiresOn ?? today >= today else {
+                return .failure(Refusal("expiration_date", "must not lie in the past", label: "filter"))
+            }
             guard let code = try journal.insert(definition, application: application, today: today) else {
                 return .failure(Refusal("name", "there is a filter of this name already", label: "filter"))
             }

@@ -14,10 +14,6 @@ struct IngestLimits: Equatable, Sendable {
     var retentionMilliseconds: Int64 = 7 * 86_400_000
     /// How long what is known of a run or token is remembered, in milliseconds; 12 h, as long as iOS shows an activity.
     var memoryMilliseconds: Int64 = 12 * 3_600_000
-    /// How long an empty token is ignored after a first token, in milliseconds; 10 s.
-    ///
-    /// The SDK ends an older activity of the same id when a new one appears, and says so after the new one's token.
-    var emptyTokenMilliseconds: Int64 = 10_000
     /// How long a start at the Firebase door is known by its bytes, in milliseconds; 60 s.
     var sameStartMilliseconds: Int64 = 60_000
 

@@ -15,6 +15,7 @@ extension Ingest {
     ///
     /// A token for an id that does not run begins a run: the app started the activity. While an end is not settled, tokens
     /// of the id belong to the run that it ends. A token of a run that is over is ignored, however often it comes again.
+    /// An empty one goes on to the registry, which knows whether it may be meant for the device's former activity.
     func place(_ token: ActivityToken, _ registration: Registration, at now: Moment, in journal: Journal)
         throws(StoreError) -> TokenPlace
     {
@@ -30,11 +31,6 @@ extension Ingest {
         switch try choose(token.token, activity, newest, at: now, in: journal) {
         case .failure(let why): return .ignored(why.text)
         case .success(let number): run = number
-        }
-        if token.token.isEmpty, let newest, let first = try firstToken(newest, registration, in: journal),
-            now.wall - first < limits.emptyTokenMilliseconds
-        {
-            return .ignored("empty-token-of-a-former-activity")
         }
         let sequence = try journal.nextSequence()
         if run == nil {
@@ -85,13 +81,5 @@ extension Ingest {
             try journal.run(number)?.activity == activity
         else { return nil }
         return number
-    }
-
-    /// When the run had its first token, or this device its first one in it: the later of the two.
-    private func firstToken(_ run: Run, _ registration: Registration, in journal: Journal) throws(StoreError)
-        -> Int64?
-    {
-        let own = try journal.firstToken(run: run.number, device: registration.device)
-        return [run.firstTokenAtMilliseconds, own].compactMap { $0 }.max()
     }
 }

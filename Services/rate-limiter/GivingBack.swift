@@ -41,17 +41,19 @@ extension RateLimiter {
             report.retryAtMilliseconds = max(retryAt, now.wall)
             // APNs may have it all the same: a phone ignores what does not come later on its wire.
             report.wireTimestampSeconds = push.wireSeconds
+            givenBack.add(id, attempt: attempt, at: now.wall)
             return .send(.report(report), to: .service(.tokenRegistry))
         }
     }
 
-    func giveBack(
+    mutating func giveBack(
         _ target: Target, _ content: Content, _ result: Report.Result, _ reason: String?,
         by newer: PushID? = nil, at now: Moment
     ) -> Effect<Never> {
         var report = report(target, content, result, reason)
         report.retryAtMilliseconds = result == .retry ? now.wall : nil
         report.supersededBy = newer
+        givenBack.add(target.id, attempt: target.attempt, at: now.wall)
         return .send(.report(report), to: .service(.tokenRegistry))
     }
 

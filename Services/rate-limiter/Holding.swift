@@ -10,6 +10,7 @@ extension RateLimiter {
     }
 
     private mutating func hold(_ target: Target, _ content: Content, at now: Moment) -> [Effect<Never>] {
+        guard !givenBack.has(target) else { return [.count(Count("ignored", [("type", "targets")]))] }
         if let push = underway[target.id] {
             guard push.target.attempt < target.attempt else { return [] }
             underway[target.id] = nil

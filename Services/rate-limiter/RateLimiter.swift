@@ -25,6 +25,7 @@ public struct RateLimiter: Core {
     var ready = ReadyQueues()
     var paces = RecentPaces()
     var held: Set<Pause> = []
+    var givenBack = GivenBack()
     var lastGateways: [InstanceName] = []
 
     /// How long after its send-before a push may still be answered, in milliseconds.

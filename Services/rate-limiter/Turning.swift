@@ -10,6 +10,7 @@ extension RateLimiter {
 
     mutating func turn(_ room: Room, at now: Moment) -> [Effect<Never>] {
         paces.prune(at: now.wall)
+        givenBack.prune(at: now.wall)
         var effects = giveBackOverdue(at: now)
         if room.instances(of: .apnsGateway) != gateways(known: room) { requeue(room) }
         for id in waitingTargets.takeOpened(at: now.wall) { queue(id, room) }

@@ -53,7 +53,7 @@ struct ValueSpan: Equatable {
             guard let end = endOfDay(text) else {
                 return [ValueSpan("value >= '' AND value <= ?", [.text(text)])]
             }
-            return [ValueSpan("value >= '' AND value < ?", [.text(end)])]
+            return [ValueSpan("\(isDate) AND value >= '0' AND value < ?", [.text(end)])]
         case let number:
             return [ValueSpan("value <= ?", [number])] + days(nil, value.whole, today)
         }
@@ -62,7 +62,9 @@ struct ValueSpan: Equatable {
     /// What is at least a value.
     static func atLeast(_ value: TagValue, today: Int64) -> [ValueSpan] {
         switch value.operand {
-        case .text(let text): return [ValueSpan("value >= ?", [.text(text)])]
+        case .text(let text):
+            guard endOfDay(text) != nil else { return [ValueSpan("value >= ?", [.text(text)])] }
+            return [ValueSpan("\(isDate) AND value >= ? AND value < ':'", [.text(text)])]
         case let number:
             return [ValueSpan("value >= ? AND value < ''", [number])] + days(value.whole, nil, today)
         }
@@ -85,6 +87,9 @@ struct ValueSpan: Equatable {
     }
 
     // MARK: Dates
+
+    /// What begins like a date: a text such as `never` lies neither before nor behind a day.
+    private static let isDate = "value GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
 
     /// The text behind all that begin with a day: a date may have a time of day.
     private static func endOfDay(_ text: String) -> String? {
@@ -110,7 +115,7 @@ struct ValueSpan: Equatable {
     private static func days(_ least: Int64?, _ most: Int64?, _ today: Int64) -> [ValueSpan] {
         let known = [least, most].compactMap { $0 }
         guard !known.isEmpty, known.allSatisfy({ (-daysMax...daysMax).contains($0) }) else { return [] }
-        var condition = "value GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
+        var condition = isDate
         var operands: [Value] = []
         if let most {
             condition += " AND value >= date(?, 'unixepoch')"

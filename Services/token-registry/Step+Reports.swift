@@ -109,6 +109,8 @@ extension Step {
 
     // MARK: Once more
 
+    /// How often every instance says what is paused, in milliseconds.
+    private static let helloMilliseconds: Int64 = 1_000
     private static let notSent: Set<String> = ["paused", "send-before", "not-sent", "no-key"]
 
     /// Lets a row wait again, or what came meanwhile in its place.
@@ -119,9 +121,10 @@ extension Step {
         let wasTried = report.sentAtMilliseconds != nil || !Step.notSent.contains(report.reason ?? "")
         if report.status == nil, wasTried { doubt(row, message, participant) }
         row.reason = report.reason
-        try waitAgain(
-            row, message, participant, device, notBefore: report.retryAtMilliseconds ?? now.wall,
-            wasTried: wasTried)
+        var notBefore = report.retryAtMilliseconds ?? now.wall
+        // Who gave it back may not have heard yet that the pause is over; it is told so each second.
+        if report.reason == "paused" { notBefore = max(notBefore, now.wall + Step.helloMilliseconds) }
+        try waitAgain(row, message, participant, device, notBefore: notBefore, wasTried: wasTried)
     }
 
     /// Remembers that a push may be on the phone: nothing older may follow it.

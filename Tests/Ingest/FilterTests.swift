@@ -176,6 +176,23 @@ import Testing
         #expect(try create(bench, members.replacing("2023-11-14", with: "2023-12-31")).code == 200)
     }
 
+    @Test(arguments: [
+        ("2028-02-29", true), ("2026-02-29", false), ("2100-02-29", false), ("2000-02-29", true),
+        ("2026-04-31", false), ("2026-12-31", true), ("2026-13-01", false), ("2026-01-00", false),
+    ])
+    func `a day is one that there is`(text: String, exists: Bool) {
+        #expect(CalendarDay.isWellFormed(text) == exists)
+    }
+
+    @Test func `a filter that has expired already is refused`() throws {
+        let reply = try Bench().call(
+            "POST", "/json/1.3/createFilter",
+            #"{"request":{"application":"AAAAA-00001","auth":"k-test","name":"f","filter_expression":"#
+                + #""A(\"AAAAA-00001\")","expiration_date":"2020-01-01"}}"#)
+        #expect(reply.code == 210)
+        #expect(reply.statusMessage.contains("expiration_date"))
+    }
+
     @Test(
         arguments: [
             (0, "1970-01-01"), (951_782_400, "2000-02-29"), (951_868_800, "2000-03-01"),

@@ -207,6 +207,20 @@ import Testing
         #expect(bench.lose([.push(push.id, attempt: 1)], reason).isEmpty)
     }
 
+    @Test func `a hand-over that comes late, after it was given back, is no new one`() {
+        var bench = Bench()
+        bench.tell(
+            .hello(Hello(windows: Windows(), paused: [Pause(application: "A", environment: .production)])))
+        var target = bench.target(message: 1)
+        #expect(bench.tell(bench.targets([target])).reports.map(\.reason) == ["paused"])
+        bench.tell(.hello(Hello(windows: Windows())))
+        #expect(bench.tell(bench.targets([target])).isEmpty)
+        #expect(bench.turn().isEmpty)
+        target.attempt = 2
+        bench.tell(bench.targets([target]))
+        #expect(bench.turn().pushes.map(\.attempt) == [2])
+    }
+
     @Test func `what is paused is given back, but for the trial`() {
         var bench = Bench()
         var trial = bench.target(message: 2, device: 2)

@@ -98,7 +98,7 @@ extension CallDescription {
             list.member(
                 "apns-collapse-id",
                 ValueSchema.pattern(
-                    #"^[^\u0000-\u0020\u007F](?:[^\u0000-\u001F\u007F]*[^\u0000-\u0020\u007F])?$"#,
+                    "^[!-~](?:[ -~]*[!-~])?$",
                     lengthMax: FirebaseHeaders.collapseIDBytesMax))
             list.member("apns-push-type", ValueSchema.word(["liveactivity"]))
             list.member(

@@ -124,7 +124,9 @@ extension CallDescription {
             ],
             rules: [
                 .oneOf([.has("live_activity"), .has("ios_live_activity")]),
-                .anyOf([.has("live_activity_id"), .has("live_activity_push_tokens"), .has("channel")]),
+                .oneOf([
+                    .has("channel"), .anyOf([.has("live_activity_id"), .has("live_activity_push_tokens")]),
+                ]),
             ]),
         [
             (

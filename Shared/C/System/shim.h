@@ -32,6 +32,8 @@ static inline pid_t liveline_spawn(const char *path, char *const *arguments, cha
         if (setpgid(0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && input >= 0
             && dup2(input, 0) >= 0 && dup2(output, 1) >= 0 && dup2(output, 2) >= 0
             && sigprocmask(SIG_SETMASK, &none, NULL) == 0) {
+            /* Libraries open descriptors of their own that are not closed by the program's start. */
+            for (int other = 3; other < 1024; other++) if (other != report[1]) fcntl(other, F_SETFD, FD_CLOEXEC);
             execve(path, arguments, environment);
         }
         int problem = errno;
