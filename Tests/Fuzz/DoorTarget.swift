@@ -94,7 +94,10 @@ struct DoorTarget: FuzzTarget {
 
     /// How many rows each table has, and the last sequence.
     private func trace() throws -> [Int64] {
-        let tables = ["messages", "commands", "registrations", "runs", "tokens", "filters", "replies"]
+        let tables = [
+            "messages", "commands", "registrations", "registrationGroups", "runs", "tokens", "filters",
+            "replies",
+        ]
         let counts = tables.map { "(SELECT count(*) FROM \($0))" }.joined(separator: ", ")
         let trace = try journal.database.first(
             SQL("SELECT number, \(counts) FROM meta WHERE name = 'sequence'")
@@ -122,6 +125,8 @@ struct DoorTarget: FuzzTarget {
         case (.command(let command), _): (.command(message: command.sequence), .tokenRegistry)
         case (.registration(let registration), .service(let service)):
             (.registration(sequence: registration.sequence, by: service), service)
+        case (.registrations(let group), .service(let service)):
+            (.registration(sequence: group.sequence, by: service), service)
         default: nil
         }
     }
