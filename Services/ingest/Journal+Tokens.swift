@@ -78,11 +78,4 @@ extension Journal {
             """, .text(application), .text(token), .int(fact), Value(mark?.rawValue), .int(registration),
             .int(now))
     }
-
-    /// When a device's first token for a run was registered.
-    func firstToken(run: Int64, device: String) throws(StoreError) -> Int64? {
-        try database.first(
-            "SELECT min(firstAt) FROM tokens WHERE run = ? AND device = ?", .int(run), .text(device)
-        ) { $0.optionalInt(0) } ?? nil
-    }
 }

@@ -9,8 +9,6 @@ struct GivenBack {
     private var forget: [(at: Int64, id: PushID, attempt: Int)] = []
     private var firstToForget = 0
 
-    var count: Int { attempts.count }
-
     /// Notes that a hand-over was given back.
     mutating func add(_ id: PushID, attempt: Int, at now: Int64) {
         attempts[id] = max(attempts[id] ?? 0, attempt)
