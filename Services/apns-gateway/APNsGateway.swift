@@ -43,6 +43,7 @@ struct APNsGateway: Core {
     private var toForget = DueList<(PushID, attempt: Int)>()
     private var toGiveUp = DueList<RequestID>()
     private var tally = AnswerTally()
+    private var backOff = BackOff()
     var channelCalls = ChannelCalls()
 
     init(settings: GatewaySettings) {
@@ -223,22 +224,34 @@ extension APNsGateway {
         return effects
     }
 
-    private func outcome(
+    private mutating func outcome(
         _ ruling: Ruling, _ id: RequestID, at now: Moment, retryAfterSeconds: Int64? = nil
     ) -> KnownPush.Outcome {
         var outcome = KnownPush.Outcome(result: ruling.result)
+        guard isUnderWay(id) else { return outcome }
+        guard ruling.result == .retry else {
+            backOff.end(id.push)
+            return outcome
+        }
         outcome.retryAtMilliseconds = ruling.retryAtMilliseconds(
-            attempt: known[id.push]?.attempt ?? 1, wall: now.wall, retryAfterSeconds: retryAfterSeconds)
+            time: backOff.note(ruling, id.push, at: now), wall: now.wall, retryAfterSeconds: retryAfterSeconds
+        )
         return outcome
+    }
+
+    /// Whether an event is about the request of a push that has no outcome yet.
+    private func isUnderWay(_ id: RequestID) -> Bool {
+        guard let push = known[id.push], push.outcome == nil else { return false }
+        return id.number == push.number || id.number == RequestID.newest
     }
 
     /// Notes how a push ended and reports it; an event about a request that is over is ignored.
     private mutating func end(_ id: RequestID, _ outcome: KnownPush.Outcome, at now: Moment)
         -> [Effect<APNsOrder>]
     {
-        guard let index = known.index(forKey: id.push), known.values[index].outcome == nil,
-            id.number == known.values[index].number || id.number == RequestID.newest
-        else { return [.count(Count("ignored", [("type", "apns-event")]))] }
+        guard isUnderWay(id), let index = known.index(forKey: id.push) else {
+            return [.count(Count("ignored", [("type", "apns-event")]))]
+        }
         known.values[index].outcome = outcome
         underWay -= 1
         let askers = known.values[index].askers
@@ -294,7 +307,7 @@ extension KnownPush.Outcome {
     /// Given back without having been processed; it may come again at once.
     fileprivate static func unsent(_ reason: UnsentReason, at now: Moment) -> Self {
         var outcome = Self(result: .retry, reason: reason.rawValue)
-        outcome.retryAtMilliseconds = Ruling.notSent.retryAtMilliseconds(attempt: 1, wall: now.wall)
+        outcome.retryAtMilliseconds = Ruling.notSent.retryAtMilliseconds(time: 1, wall: now.wall)
         return outcome
     }
 }

@@ -12,7 +12,7 @@ struct Ruling: Equatable, Sendable {
         case none
         /// So many milliseconds.
         case after(Int64)
-        /// So many milliseconds after the first attempt, and twice as many after each further one.
+        /// So many milliseconds after the first time, and twice as many after each further one in a row.
         case doubling(from: Int64)
     }
 
@@ -44,7 +44,7 @@ struct Ruling: Equatable, Sendable {
     /// What a 5xx waits first, in milliseconds.
     ///
     /// Sooner than Apple's 15 minutes, because a Live Activity's state is of use for seconds; the doubling reaches
-    /// those 15 minutes at the ninth attempt.
+    /// those 15 minutes at the ninth time in a row.
     static let serverDelayMilliseconds: Int64 = 5_000
 
     /// Apple's reasons for pushes to devices and channels, and for calls about channels.
@@ -136,22 +136,22 @@ struct Ruling: Equatable, Sendable {
     /// The earliest instant of the next attempt.
     ///
     /// - Parameters:
-    ///   - attempt: how often the push has been handed over, from 1.
+    ///   - time: how often in a row the push has met this, from 1.
     ///   - wall: now, milliseconds since 1970.
     ///   - retryAfterSeconds: what APNs asked for itself, which Apple does not document; at most an hour is believed.
     /// - Returns: milliseconds since 1970; nil for a result that has no next attempt.
-    func retryAtMilliseconds(attempt: Int, wall: Int64, retryAfterSeconds: Int64? = nil) -> Int64? {
+    func retryAtMilliseconds(time: Int, wall: Int64, retryAfterSeconds: Int64? = nil) -> Int64? {
         guard result == .retry else { return nil }
         let asked = min(max(retryAfterSeconds ?? 0, 0), 3_600) * 1_000
-        return wall + max(asked, delayMilliseconds(attempt: attempt))
+        return wall + max(asked, delayMilliseconds(time: time))
     }
 
-    private func delayMilliseconds(attempt: Int) -> Int64 {
+    private func delayMilliseconds(time: Int) -> Int64 {
         switch delay {
         case .none: 0
         case .after(let milliseconds): milliseconds
         case .doubling(let first):
-            min(first << Int64(min(max(attempt, 1) - 1, 20)), Self.delayMaxMilliseconds)
+            min(first << Int64(min(max(time, 1) - 1, 20)), Self.delayMaxMilliseconds)
         }
     }
 }

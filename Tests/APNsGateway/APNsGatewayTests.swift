@@ -42,11 +42,6 @@ import Testing
         #expect(report?.result == .failed)
     }
 
-    @Test mutating func `a retry waits longer with each hand-over`() {
-        bench.send(bench.push(attempt: 3))
-        #expect(bench.answer(1, 503).reports.first?.retryAtMilliseconds == bench.now.wall + 20_000)
-    }
-
     @Test mutating func `a push without an answer is to be tried again, and counts as sent`() {
         bench.send(bench.push())
         let effects = bench.step(

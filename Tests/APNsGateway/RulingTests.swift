@@ -75,7 +75,7 @@ import Testing
     func `each answer leads to one result, delay and fate of the connection`(row: Row) {
         let ruling = Ruling.of(status: row.status, reason: row.reason)
         #expect(ruling.result == row.result)
-        #expect(ruling.retryAtMilliseconds(attempt: 1, wall: 0) == row.delay)
+        #expect(ruling.retryAtMilliseconds(time: 1, wall: 0) == row.delay)
         #expect(ruling.connection == row.connection)
     }
 
@@ -90,15 +90,15 @@ import Testing
 
     @Test(arguments: [(1, 5), (2, 10), (3, 20), (8, 640), (9, 900), (1_000_000, 900), (-3, 5)])
     func `a server's trouble is waited out for twice as long each time, up to 15 minutes`(
-        attempt: Int, seconds: Int64
+        time: Int, seconds: Int64
     ) {
-        let at = Ruling.serverTrouble.retryAtMilliseconds(attempt: attempt, wall: 7)
+        let at = Ruling.serverTrouble.retryAtMilliseconds(time: time, wall: 7)
         #expect(at == 7 + seconds * 1_000)
     }
 
     @Test(arguments: [(Int64(60), Int64(60)), (2, 5), (-9, 5), (.max, 3_600)])
     func `a longer wait that the server asks for is kept, up to an hour`(asked: Int64, seconds: Int64) {
-        let at = Ruling.serverTrouble.retryAtMilliseconds(attempt: 1, wall: 0, retryAfterSeconds: asked)
+        let at = Ruling.serverTrouble.retryAtMilliseconds(time: 1, wall: 0, retryAfterSeconds: asked)
         #expect(at == seconds * 1_000)
     }
 }
