@@ -12,8 +12,11 @@ struct DeviceFields: Equatable {
     var osVersion: String?
     /// The ordinary push token.
     var pushToken: String?
+    var pushState = TokenState.live
     /// When that was accepted, milliseconds since 1970.
     var pushAcceptedAt: Int64 = 0
+    /// When APNs learned that it is dead, milliseconds since 1970; 0 for one that is not.
+    var pushDiedAt: Int64 = 0
     var frequentPushes: Bool?
     /// The journal's sequence of the last profile.
     var sequence: Int64 = 0
@@ -24,6 +27,23 @@ struct DeviceFields: Equatable {
     var startHanded: Int64?
     /// For a device that nobody registered, the newest run that knows it; it is forgotten with that run.
     var guestRun: Int64?
+
+    /// The ordinary push token, if pushes may go to it.
+    var usablePushToken: String? { pushState == .live ? pushToken : nil }
+
+    /// Why no alert may go to it.
+    var causeOfNoAlert: String {
+        pushToken == nil ? Cause.noStartToken : pushState.cause ?? Cause.noStartToken
+    }
+
+    /// Takes an ordinary push token in, an empty one as none; one that has died since it was accepted stays dead.
+    mutating func register(pushToken token: String, acceptedAt: Int64) {
+        if token == pushToken, pushState == .dead, acceptedAt <= pushDiedAt { return }
+        pushToken = token.isEmpty ? nil : token
+        pushState = .live
+        pushAcceptedAt = acceptedAt
+        pushDiedAt = 0
+    }
 
     /// Whether iOS can start an activity by a push: from 17.2 on (Apple, Starting and updating Live Activities with
     /// ActivityKit push notifications); a device that does not say its version is taken to be new enough.

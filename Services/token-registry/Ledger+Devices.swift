@@ -4,9 +4,10 @@ import Store
 extension DeviceFields {
     static let columns = """
         v.number, v.application, v.hwid, v.environment, v.os_version, v.push_token, v.push_accepted_at,
-        v.frequent, v.sequence, v.unregistered, v.start_full_at, v.start_handed, v.guest_run
+        v.frequent, v.sequence, v.unregistered, v.start_full_at, v.start_handed, v.guest_run,
+        v.push_state, v.push_died_at
         """
-    static let columnCount = 13
+    static let columnCount = 15
 
     init(_ row: borrowing Row, _ offset: Int = 0) throws(StoreError) {
         number = row.int(offset)
@@ -22,6 +23,8 @@ extension DeviceFields {
         startFullAt = row.int(offset + 10)
         startHanded = row.optionalInt(offset + 11)
         guestRun = row.optionalInt(offset + 12)
+        pushState = try row.code(offset + 13)
+        pushDiedAt = row.int(offset + 14)
     }
 }
 
@@ -65,11 +68,13 @@ extension Ledger {
         try database.run(
             """
             UPDATE device SET environment = ?, os_version = ?, push_token = ?, push_accepted_at = ?, frequent = ?,
-                sequence = ?, unregistered = ?, start_full_at = ?, start_handed = ?, guest_run = ? WHERE number = ?
+                sequence = ?, unregistered = ?, start_full_at = ?, start_handed = ?, guest_run = ?,
+                push_state = ?, push_died_at = ? WHERE number = ?
             """, Value(device.environment?.rawValue), Value(device.osVersion), Value(device.pushToken),
             .int(device.pushAcceptedAt), device.frequentPushes.map { Value($0) } ?? .null,
             .int(device.sequence), Value(device.isUnregistered), .int(device.startFullAt),
-            Value(device.startHanded), Value(device.guestRun), .int(device.number))
+            Value(device.startHanded), Value(device.guestRun), .int(device.pushState.rawValue),
+            .int(device.pushDiedAt), .int(device.number))
     }
 
     /// The devices of an application that hold an ordinary push token.

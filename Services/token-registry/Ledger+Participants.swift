@@ -5,9 +5,10 @@ extension ParticipantFields {
     static let columns = """
         p.number, p.run, p.device, p.state, p.full_at, p.five_at, p.last_seconds, p.last_sequence, p.last_wire,
         p.waiting, p.handed, p.newest, p."end", p.sent_at, p.outcome, p.reason,
-        p.token, p.token_state, p.token_sequence, p.client_seconds, p.accepted_at, p.first_at, p.listens
+        p.token, p.token_state, p.token_sequence, p.client_seconds, p.accepted_at, p.first_at, p.listens,
+        p.died_at
         """
-    static let columnCount = 23
+    static let columnCount = 24
 
     init(_ row: borrowing Row, _ offset: Int = 0) throws(StoreError) {
         number = row.int(offset)
@@ -30,7 +31,7 @@ extension ParticipantFields {
         place = TokenPlace(
             token: row.optionalText(offset + 16), state: try row.code(offset + 17),
             sequence: row.int(offset + 18), clientSeconds: row.optionalInt(offset + 19),
-            acceptedAt: row.int(offset + 20), firstAt: row.int(offset + 21))
+            acceptedAt: row.int(offset + 20), firstAt: row.int(offset + 21), diedAt: row.int(offset + 23))
         listens = row.isNull(offset + 22) ? nil : row.bool(offset + 22)
     }
 }
@@ -127,14 +128,14 @@ extension Ledger {
         try database.run(
             """
             INSERT INTO participant (number, run, device, state, full_at, five_at, last_wire, token, token_state,
-                token_sequence, client_seconds, accepted_at, first_at, listens)
-            VALUES (?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?)
+                token_sequence, client_seconds, accepted_at, first_at, died_at, listens)
+            VALUES (?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?)
             """, .int(participant.number), .int(participant.run), .int(participant.device),
             .int(participant.state.rawValue), Value(participant.place.token),
             .int(participant.place.state.rawValue),
             .int(participant.place.sequence), Value(participant.place.clientSeconds),
             .int(participant.place.acceptedAt), .int(participant.place.firstAt),
-            participant.listens.map { Value($0) } ?? .null)
+            .int(participant.place.diedAt), participant.listens.map { Value($0) } ?? .null)
     }
 
     /// Writes a participant; its token only if that has changed, as it lies in two more indexes.
@@ -156,10 +157,10 @@ extension Ledger {
         try database.run(
             """
             UPDATE participant SET token = ?, token_state = ?, token_sequence = ?, client_seconds = ?,
-                accepted_at = ?, first_at = ? WHERE number = ?
+                accepted_at = ?, first_at = ?, died_at = ? WHERE number = ?
             """, Value(place.token), .int(place.state.rawValue), .int(place.sequence),
             Value(place.clientSeconds),
-            .int(place.acceptedAt), .int(place.firstAt), .int(participant.number))
+            .int(place.acceptedAt), .int(place.firstAt), .int(place.diedAt), .int(participant.number))
     }
 
     /// Forgets some participants of a run, and the guests among their devices.

@@ -8,7 +8,9 @@ extension Ledger {
     ///
     /// `participant_by_token` holds only who is served by token beside a channel, so that an update of a run in which a
     /// million listen meets none of these.
-    static let schema = Schema(steps: [devices + participants + messages + deliveries + rest, channels])
+    static let schema = Schema(steps: [
+        devices + participants + messages + deliveries + rest, channels, deaths,
+    ])
 
     private static let devices = """
         CREATE TABLE setting (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -117,6 +119,15 @@ extension Ledger {
         ALTER TABLE run ADD COLUMN channel_older_out INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE run ADD COLUMN channel_newest_out INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE run ADD COLUMN channel_held_until INTEGER NOT NULL DEFAULT 0;
+        """
+    /// Of a token that died before this step is known only that it was later than its registration.
+    private static let deaths = """
+        ALTER TABLE start_token ADD COLUMN died_at INTEGER NOT NULL DEFAULT 0;
+        UPDATE start_token SET died_at = accepted_at WHERE state = 2;
+        ALTER TABLE participant ADD COLUMN died_at INTEGER NOT NULL DEFAULT 0;
+        UPDATE participant SET died_at = accepted_at WHERE token_state = 2;
+        ALTER TABLE device ADD COLUMN push_state INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE device ADD COLUMN push_died_at INTEGER NOT NULL DEFAULT 0;
         """
     private static let rest = """
         CREATE TABLE fact (

@@ -26,7 +26,8 @@ extension StartPlace {
         type = row.text(1)
         place = TokenPlace(
             token: row.optionalText(2), state: try row.code(3), sequence: row.int(4),
-            clientSeconds: row.optionalInt(5), acceptedAt: row.int(6), firstAt: row.int(7))
+            clientSeconds: row.optionalInt(5), acceptedAt: row.int(6), firstAt: row.int(7),
+            diedAt: row.int(8))
     }
 }
 
@@ -34,8 +35,8 @@ extension Ledger {
     func startPlace(device: Int64, type: String) throws(StoreError) -> StartPlace? {
         try database.first(
             """
-            SELECT device, type, token, state, sequence, client_seconds, accepted_at, first_at FROM start_token
-            WHERE device = ? AND type = ?
+            SELECT device, type, token, state, sequence, client_seconds, accepted_at, first_at, died_at
+            FROM start_token WHERE device = ? AND type = ?
             """, .int(device), .text(type)
         ) { row throws(StoreError) in try StartPlace(row) }
     }
@@ -43,21 +44,22 @@ extension Ledger {
     func save(_ start: StartPlace) throws(StoreError) {
         try database.run(
             """
-            INSERT INTO start_token (device, type, token, state, sequence, client_seconds, accepted_at, first_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device, type) DO UPDATE SET token = excluded.token,
+            INSERT INTO start_token (device, type, token, state, sequence, client_seconds, accepted_at, first_at,
+                died_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device, type) DO UPDATE SET token = excluded.token,
                 state = excluded.state, sequence = excluded.sequence, client_seconds = excluded.client_seconds,
-                accepted_at = excluded.accepted_at, first_at = excluded.first_at
+                accepted_at = excluded.accepted_at, first_at = excluded.first_at, died_at = excluded.died_at
             """, .int(start.device), .text(start.type), Value(start.place.token),
             .int(start.place.state.rawValue), .int(start.place.sequence), Value(start.place.clientSeconds),
-            .int(start.place.acceptedAt), .int(start.place.firstAt))
+            .int(start.place.acceptedAt), .int(start.place.firstAt), .int(start.place.diedAt))
     }
 
     /// The places of an application that hold a push-to-start token.
     func startPlaces(_ application: String, token: String) throws(StoreError) -> [StartPlace] {
         try database.all(
             """
-            SELECT t.device, t.type, t.token, t.state, t.sequence, t.client_seconds, t.accepted_at, t.first_at
-            FROM start_token t JOIN device v ON v.number = t.device WHERE t.token = ? AND v.application = ?
+            SELECT t.device, t.type, t.token, t.state, t.sequence, t.client_seconds, t.accepted_at, t.first_at,
+                t.died_at FROM start_token t JOIN device v ON v.number = t.device WHERE t.token = ? AND v.application = ?
             ORDER BY t.device, t.type
             """, .text(token), .text(application)
         ) { row throws(StoreError) in try StartPlace(row) }
@@ -97,10 +99,12 @@ extension Ledger {
         }
     }
 
-    /// Takes all push-to-start tokens of a device back.
+    /// Takes all push-to-start tokens of a device back; that one died is remembered as long as its place.
     func clearStartTokens(device: Int64, sequence: Int64) throws(StoreError) {
         try database.run(
-            "UPDATE start_token SET token = NULL, sequence = ?2 WHERE device = ?1 AND sequence < ?2",
-            .int(device), .int(sequence))
+            """
+            UPDATE start_token SET token = CASE WHEN state = ?3 THEN token END, sequence = ?2
+            WHERE device = ?1 AND sequence < ?2
+            """, .int(device), .int(sequence), .int(TokenState.dead.rawValue))
     }
 }

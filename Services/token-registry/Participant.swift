@@ -50,6 +50,8 @@ struct TokenPlace: Equatable {
     var acceptedAt: Int64 = 0
     /// When the first one was accepted, milliseconds since 1970; 0 before that.
     var firstAt: Int64 = 0
+    /// When APNs learned that the token is dead, milliseconds since 1970; 0 for one that is not.
+    var diedAt: Int64 = 0
 
     /// The token, if pushes may go to it.
     var usable: String? { state == .live ? token : nil }
@@ -60,22 +62,37 @@ struct TokenPlace: Equatable {
     var registeredAt: Int64 { min(clientSeconds.map { $0 * 1000 + 999 } ?? acceptedAt, acceptedAt) }
 
     /// Why pushes may not go to the token.
-    var cause: String {
-        switch state {
-        case .live: Cause.noToken
-        case .aside: Cause.tokenSetAside
-        case .dead: Cause.tokenDied
-        }
-    }
+    var cause: String { state.cause ?? Cause.noToken }
 
     /// Why the participant that held it has ended.
-    var causeOfEnd: String { state == .live ? Cause.ended : cause }
+    var causeOfEnd: String { state.cause ?? Cause.ended }
 
     /// Whether a registration is news for this place.
+    ///
+    /// Of two that say when the app got the token, the later one counts, and of equal ones the last. One that does not
+    /// say so was made when the door accepted it: what names an earlier time changes nothing, a whole second again
+    /// counting to its end. So an app names the time always or never; where both are mixed, the clock of a phone that
+    /// lags behind makes a new token look older than the one before.
     func accepts(sequence: Int64, clientSeconds: Int64?) -> Bool {
         guard sequence > self.sequence else { return false }
-        guard let clientSeconds, let known = self.clientSeconds else { return true }
+        guard let clientSeconds else { return true }
+        guard let known = self.clientSeconds else { return clientSeconds * 1000 + 999 >= acceptedAt }
         return clientSeconds >= known
+    }
+
+    /// When a token died that is the one here, milliseconds since 1970; nil if it is another one, or not dead.
+    func death(of token: String) -> Int64? { self.token == token && state == .dead ? diedAt : nil }
+
+    /// Marks the token as dead.
+    mutating func die(at diedAt: Int64) {
+        state = .dead
+        self.diedAt = max(self.diedAt, diedAt)
+    }
+
+    /// Lets a token that was refused be used again.
+    mutating func revive() {
+        state = .live
+        diedAt = 0
     }
 }
 
@@ -86,4 +103,13 @@ enum TokenState: Int64 {
     case aside = 1
     /// APNs called it dead.
     case dead = 2
+
+    /// Why pushes may not go to a token; nil if they may.
+    var cause: String? {
+        switch self {
+        case .live: nil
+        case .aside: Cause.tokenSetAside
+        case .dead: Cause.tokenDied
+        }
+    }
 }

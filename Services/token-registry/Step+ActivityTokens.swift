@@ -12,12 +12,14 @@ extension Step {
         device.guestRun = nil
         let participant = try participant(run: token.run, device: device.number)
         // Also where the token is ignored: the door has accepted it, and takes no fact that rests on less.
-        run.registration = max(run.registration, registration.sequence)
-        if let participant {
-            guard
-                participant.place.accepts(
-                    sequence: registration.sequence, clientSeconds: token.registeredAtSeconds)
-            else { return }
+        if registration.sequence > run.registration {
+            run.registration = registration.sequence
+            run.isEmptySaid = false
+        }
+        if let place = participant?.place,
+            !place.accepts(sequence: registration.sequence, clientSeconds: token.registeredAtSeconds)
+        {
+            return try sayStillDead(token.token, place, run: run.number, registration)
         }
         guard try !isOver(run, participant) else {
             return emit(
@@ -83,15 +85,22 @@ extension Step {
         _ known: Participant?, _ run: RunRecord, _ device: Device, _ token: ActivityToken,
         _ registration: Registration
     ) throws(StoreError) {
-        var wasRefused = known?.place.token == token.token && known?.place.state != .live
-        for fields in try ledger.participants(registration.application, token: token.token)
-        where fields.number != known?.number {
-            wasRefused = wasRefused || fields.place.state != .live
-            try takeToken(from: adopt(fields))
-        }
-        if wasRefused { try sayLives(token.token, registration) }
+        let holders = try ledger.participants(registration.application, token: token.token).map(adopt)
+            .filter { $0.place.token == token.token }
         var place = known?.place ?? TokenPlace()
         place.register(token.token, registration, clientSeconds: token.registeredAtSeconds)
+        let died = try ignoreDead(
+            token.token, holders.map(\.place), run: run.number, registration,
+            clientSeconds: token.registeredAtSeconds)
+        if let died {
+            guard known == nil else { return }
+            // The door has begun a run with it, which nobody takes part in.
+            place.die(at: died)
+            return _ = try addParticipant(run, device: device.number, state: .ended, place: place)
+        }
+        let wasRefused = holders.contains { $0.place.state != .live }
+        for other in holders where other.number != known?.number { try takeToken(from: other) }
+        if wasRefused { try sayLives(token.token, registration) }
         guard let participant = known else {
             let participant = try addParticipant(run, device: device.number, state: .active, place: place)
             if let end = try end(of: run) { try giveEnd(end, to: participant, device) }

@@ -14,7 +14,10 @@ extension Step {
         let handedAt = row.sendBefore - memory.settings(message.application).sendBeforeSeconds * 1000
         let diedAt = report.apnsTimestampMilliseconds ?? handedAt
         guard let participant else {
-            if device.pushToken == token, device.pushAcceptedAt <= diedAt { device.pushToken = nil }
+            if device.pushToken == token, device.pushAcceptedAt <= diedAt {
+                device.pushState = .dead
+                device.pushDiedAt = max(device.pushDiedAt, diedAt)
+            }
             return try conclude(row, .failed, report.reason)
         }
         if message.kind == .start {
@@ -29,7 +32,7 @@ extension Step {
             guard participant.place.registeredAt <= diedAt else {
                 return try conclude(row, .failed, report.reason)
             }
-            try retire(participant, message.application)
+            try retire(participant, message.application, diedAt)
             try conclude(row, .failed, report.reason)
             return try end(participant, Cause.tokenDied)
         }
@@ -38,8 +41,10 @@ extension Step {
         try waitAgain(row, message, participant, device, notBefore: 0, wasTried: false)
     }
 
-    private func retire(_ participant: Participant, _ application: String) throws(StoreError) {
-        participant.place.state = .dead
+    private func retire(_ participant: Participant, _ application: String, _ diedAt: Int64)
+        throws(StoreError)
+    {
+        participant.place.die(at: diedAt)
         try say(
             .tokenDied, application: application, token: participant.place.token, run: participant.run,
             registration: participant.place.sequence)
@@ -49,7 +54,7 @@ extension Step {
     {
         for var start in try ledger.startPlaces(application, token: token)
         where start.place.state != .dead && start.place.registeredAt <= diedAt {
-            start.place.state = .dead
+            start.place.die(at: diedAt)
             try ledger.save(start)
             try say(
                 .tokenDied, application: application, token: token, run: nil,
@@ -83,8 +88,10 @@ extension Step {
                 try ledger.save(start)
             }
             for number in try ledger.devices(application, pushToken: token) {
-                guard let device = try device(number), device.pushAcceptedAt <= notedAt else { continue }
-                device.pushToken = nil
+                guard let device = try device(number), device.pushState == .live,
+                    device.pushAcceptedAt <= notedAt
+                else { continue }
+                device.pushState = .aside
             }
         }
     }

@@ -111,7 +111,7 @@ extension Step {
             try placeAlert(row, message, device)
             guard stays(row, place) else { return nil }
             if let target = try alertTarget(row, message, device) { return target }
-            try settle(row, .unreachable, Cause.noStartToken)
+            try settle(row, .unreachable, device.causeOfNoAlert)
             return nil
         }
         try schedule(row, participant, device)
@@ -119,7 +119,8 @@ extension Step {
         if message.kind == .start, try mustWait(row, device) { return nil }
         try chooseState(message, participant)
         if let target = try liveTarget(row, message, participant, device) { return target }
-        try finish(row, .unreachable, Cause.noStartToken)
+        let type = try content(message.number)?.notification.attributesType ?? ""
+        try finish(row, .unreachable, try causeOfNoStart(device, type: type))
         return nil
     }
 

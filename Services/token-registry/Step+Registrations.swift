@@ -70,8 +70,7 @@ extension Step {
         if let frequent = profile.frequentPushes { device.frequentPushes = frequent }
         guard let token = profile.pushToken else { return }
         try release(token, registration.application, besides: device.number)
-        device.pushToken = token.isEmpty ? nil : token
-        device.pushAcceptedAt = registration.acceptedAtMilliseconds
+        device.fields.register(pushToken: token, acceptedAt: registration.acceptedAtMilliseconds)
     }
 
     /// Takes a push token from whoever has it.
@@ -91,8 +90,7 @@ extension Step {
         fields.frequentPushes = profile.frequentPushes
         if let token = profile.pushToken {
             try release(token, registration.application, besides: nil)
-            fields.pushToken = token.isEmpty ? nil : token
-            fields.pushAcceptedAt = registration.acceptedAtMilliseconds
+            fields.register(pushToken: token, acceptedAt: registration.acceptedAtMilliseconds)
         }
         adopt(try ledger.add(fields))
     }
@@ -109,7 +107,8 @@ extension Step {
             let participant = adopt(fields)
             guard registration.sequence > participant.place.sequence else { continue }
             try end(participant, Cause.unregistered, registration: registration.sequence)
-            participant.place.token = nil
+            // That a token died is remembered as long as its place.
+            if participant.place.state != .dead { participant.place.token = nil }
             participant.place.sequence = registration.sequence
         }
     }
@@ -121,17 +120,20 @@ extension Step {
             try ledger.startPlace(device: device.number, type: type)
             ?? StartPlace(device: device.number, type: type, place: TokenPlace())
         guard start.place.accepts(sequence: registration.sequence, clientSeconds: token.registeredAtSeconds)
-        else { return }
-        var wasRefused = start.place.token == token.token && start.place.state != .live
-        for other in token.token.isEmpty
-            ? [] : try ledger.startPlaces(registration.application, token: token.token)
-        where other.device != device.number || other.type != type {
-            wasRefused = wasRefused || other.place.state != .live
+        else { return try sayStillDead(token.token, start.place, run: nil, registration) }
+        // Who registers a token wants pushes again.
+        if registration.sequence > device.sequence, !token.token.isEmpty { device.isUnregistered = false }
+        let holders =
+            token.token.isEmpty ? [] : try ledger.startPlaces(registration.application, token: token.token)
+        let diedAt = try ignoreDead(
+            token.token, holders.map(\.place), run: nil, registration,
+            clientSeconds: token.registeredAtSeconds)
+        guard diedAt == nil else { return }
+        let wasRefused = holders.contains { $0.place.state != .live }
+        for other in holders where other.device != device.number || other.type != type {
             // A device may hold one token for several types.
             try move(other, stays: other.device == device.number)
         }
-        // Who registers a token wants pushes again.
-        if registration.sequence > device.sequence, !token.token.isEmpty { device.isUnregistered = false }
         start.place.register(token.token, registration, clientSeconds: token.registeredAtSeconds)
         try ledger.save(start)
         if wasRefused { try sayLives(token.token, registration) }
@@ -140,8 +142,37 @@ extension Step {
     /// Takes a token from another place, or lets it live again there.
     private func move(_ other: StartPlace, stays: Bool) throws(StoreError) {
         var other = other
-        if stays { other.place.state = .live } else { other.place.token = nil }
+        if stays { other.place.revive() } else { other.place.token = nil }
         try ledger.save(other)
+    }
+
+    /// Says once more that a token is dead whose registration is ignored as an older one: the door has taken it for a
+    /// living one since.
+    func sayStillDead(_ token: String, _ place: TokenPlace, run: Int64?, _ registration: Registration)
+        throws(StoreError)
+    {
+        guard registration.sequence > place.sequence, place.death(of: token) != nil else { return }
+        try say(
+            .tokenDied, application: registration.application, token: token, run: run,
+            registration: registration.sequence)
+    }
+
+    /// Ignores the registration of a token that has died since it was made, and says so to the door.
+    ///
+    /// Of the places that hold the token the last death counts. What comes back is when that was, in milliseconds since
+    /// 1970; nil if the registration counts.
+    func ignoreDead(
+        _ token: String, _ places: [TokenPlace], run: Int64?, _ registration: Registration,
+        clientSeconds: Int64?
+    ) throws(StoreError) -> Int64? {
+        guard let diedAt = places.compactMap({ $0.death(of: token) }).max(),
+            !registration.revives(diedAt: diedAt, clientSeconds: clientSeconds)
+        else { return nil }
+        try say(
+            .tokenDied, application: registration.application, token: token, run: run,
+            registration: registration.sequence)
+        emit(.log(LogLine(.info, "token-ignored", [("why", "it has died since it was registered")])))
+        return diedAt
     }
 
     func sayLives(_ token: String, _ registration: Registration) throws(StoreError) {
@@ -151,11 +182,21 @@ extension Step {
     }
 }
 
+extension Registration {
+    /// Whether it lets a token live again that APNs has called dead.
+    ///
+    /// Only what was surely registered later does: a repeat of what was registered before says nothing new. So the
+    /// app's whole second counts from its beginning here, and at most to when the door had it.
+    fileprivate func revives(diedAt: Int64, clientSeconds: Int64?) -> Bool {
+        min(clientSeconds.map { $0 * 1000 } ?? .max, acceptedAtMilliseconds) > diedAt
+    }
+}
+
 extension TokenPlace {
     /// Puts a token here, or with an empty one notes that there is none.
     mutating func register(_ token: String, _ registration: Registration, clientSeconds: Int64?) {
         self.token = token.isEmpty ? nil : token
-        state = .live
+        revive()
         sequence = registration.sequence
         self.clientSeconds = clientSeconds
         acceptedAt = registration.acceptedAtMilliseconds

@@ -42,7 +42,10 @@ extension Step {
         guard device.canBeStarted else {
             return try alert(message, device, canFallBack: notification.fallback != nil)
         }
-        guard token != nil else { return try refuse(.unreachable, Cause.noStartToken) }
+        guard token != nil else {
+            return try refuse(
+                .unreachable, causeOfNoStart(device, type: notification.attributesType ?? ""))
+        }
         let starting: Participant
         if let former {
             starting = former
@@ -55,11 +58,23 @@ extension Step {
         try schedule(row, starting, device)
     }
 
+    /// Why there is no token that starts an activity of a type on a device.
+    func causeOfNoStart(_ device: Device, type: String) throws(StoreError) -> String {
+        guard !device.isUnregistered else { return Cause.noStartToken }
+        for type in type.isEmpty ? [type] : [type, ""] {
+            guard let place = try ledger.startPlace(device: device.number, type: type)?.place,
+                place.token != nil, let cause = place.state.cause
+            else { continue }
+            return cause
+        }
+        return Cause.noStartToken
+    }
+
     /// Gives a phone that cannot be started an ordinary alert.
     private func alert(_ message: MessageRecord, _ device: Device, canFallBack: Bool) throws(StoreError) {
         let row = add(message, device: device.number, participant: 0)
-        guard canFallBack, device.pushToken != nil else {
-            return try settle(row, .unreachable, Cause.noStartToken)
+        guard canFallBack, device.usablePushToken != nil else {
+            return try settle(row, .unreachable, canFallBack ? device.causeOfNoAlert : Cause.noStartToken)
         }
         try placeAlert(row, message, device)
     }

@@ -34,7 +34,9 @@ extension Step {
     func alertTarget(_ row: Delivery, _ message: MessageRecord, _ device: Device) throws(StoreError)
         -> Target?
     {
-        guard let token = device.pushToken, let content = try content(message.number) else { return nil }
+        guard let token = device.usablePushToken, let content = try content(message.number) else {
+            return nil
+        }
         var target = base(row, message, device, token, content)
         target.pushType = .alert
         return target

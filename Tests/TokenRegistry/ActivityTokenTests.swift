@@ -170,6 +170,7 @@ import Testing
         #expect(try harness.participant(run)?.place.usable == nil)
         #expect(harness.factKinds == [.tokenDied, .runEmpty])
         harness.apns = { _ in .ok }
+        try harness.advance(milliseconds: 1)
         try harness.activityToken(Token.a, run: run)
         #expect(harness.factKinds == [.tokenDied, .runEmpty, .tokenLives])
         #expect(harness.states.last == "{\"n\":2}", "a token that lives again gets the newest state")
