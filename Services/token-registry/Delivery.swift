@@ -19,8 +19,11 @@ struct DeliveryFields: Equatable {
     var priority: Int
     /// The message whose alert it carries.
     var alert: Int64?
-    /// The earliest instant for other reasons than the pace, milliseconds since 1970.
+    /// The earliest instant for other reasons than the pace, milliseconds since 1970; it binds what replaces the row.
     var notBefore: Int64 = 0
+    /// Until when trouble that this push has met at APNs is waited out, milliseconds since 1970; what replaces the row
+    /// need not wait so long.
+    var retryAt: Int64 = 0
     /// When an unsent push is given back, milliseconds since 1970.
     var sendBefore: Int64 = 0
     /// The number of the limiter that has it, or had it.
@@ -37,6 +40,8 @@ struct DeliveryFields: Equatable {
     /// When its state changed last, milliseconds since 1970.
     var changedAt: Int64
 
+    /// The earliest instant of its next attempt, the pace aside.
+    var earliest: Int64 { max(notBefore, retryAt) }
     /// Whether a limiter or gateway has it.
     var isOut: Bool { place == Place.handedOver }
     /// Whether it has no outcome yet.

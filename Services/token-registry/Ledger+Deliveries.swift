@@ -4,9 +4,10 @@ import Store
 extension DeliveryFields {
     static let columns = """
         d.message, d.device, d.participant, d.state, d.place, d.at, d.attempt, d.priority, d.alert, d.not_before,
-        d.send_before, d.limiter, d.wire, d.sent_at, d.unsure, d.trial, d.reason, d.changed_at
+        d.send_before, d.limiter, d.wire, d.sent_at, d.unsure, d.trial, d.reason, d.changed_at,
+        d.retry_at
         """
-    static let columnCount = 18
+    static let columnCount = 19
 
     init(_ row: borrowing Row, _ offset: Int = 0) throws(StoreError) {
         id = PushID(message: row.int(offset), device: row.int(offset + 1))
@@ -26,6 +27,7 @@ extension DeliveryFields {
         isTrial = row.bool(offset + 15)
         reason = row.optionalText(offset + 16)
         changedAt = row.int(offset + 17)
+        retryAt = row.int(offset + 18)
     }
 }
 
@@ -107,13 +109,13 @@ extension Ledger {
         try database.run(
             """
             INSERT INTO delivery (message, device, participant, state, place, at, attempt, priority, alert,
-                not_before, send_before, limiter, wire, sent_at, unsure, trial, reason, changed_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                not_before, retry_at, send_before, limiter, wire, sent_at, unsure, trial, reason, changed_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, .int(delivery.id.message), .int(delivery.id.device), .int(delivery.participant),
             .int(delivery.state.rawValue), Value(delivery.place), .int(delivery.at), Value(delivery.attempt),
             Value(delivery.priority), Value(delivery.alert), .int(delivery.notBefore),
-            .int(delivery.sendBefore),
-            Value(delivery.limiter), Value(delivery.wireSeconds), .int(delivery.sentAt),
+            .int(delivery.retryAt), .int(delivery.sendBefore), Value(delivery.limiter),
+            Value(delivery.wireSeconds), .int(delivery.sentAt),
             Value(delivery.isUnsure),
             Value(delivery.isTrial), Value(delivery.reason), .int(delivery.changedAt))
     }
@@ -122,11 +124,12 @@ extension Ledger {
         try database.run(
             """
             UPDATE delivery SET participant = ?, state = ?, place = ?, at = ?, attempt = ?, priority = ?, alert = ?,
-                not_before = ?, send_before = ?, limiter = ?, wire = ?, sent_at = ?, unsure = ?, trial = ?,
+                not_before = ?, retry_at = ?, send_before = ?, limiter = ?, wire = ?, sent_at = ?, unsure = ?, trial = ?,
                 reason = ?, changed_at = ? WHERE message = ? AND device = ?
             """, .int(delivery.participant), .int(delivery.state.rawValue), Value(delivery.place),
             .int(delivery.at), Value(delivery.attempt), Value(delivery.priority), Value(delivery.alert),
-            .int(delivery.notBefore), .int(delivery.sendBefore), Value(delivery.limiter),
+            .int(delivery.notBefore), .int(delivery.retryAt), .int(delivery.sendBefore),
+            Value(delivery.limiter),
             Value(delivery.wireSeconds), .int(delivery.sentAt), Value(delivery.isUnsure),
             Value(delivery.isTrial),
             Value(delivery.reason), .int(delivery.changedAt), .int(delivery.id.message),

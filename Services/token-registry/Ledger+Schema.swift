@@ -9,7 +9,7 @@ extension Ledger {
     /// `participant_by_token` holds only who is served by token beside a channel, so that an update of a run in which a
     /// million listen meets none of these.
     static let schema = Schema(steps: [
-        devices + participants + messages + deliveries + rest, channels, deaths,
+        devices + participants + messages + deliveries + rest, channels, deaths, waits,
     ])
 
     private static let devices = """
@@ -128,6 +128,9 @@ extension Ledger {
         UPDATE participant SET died_at = accepted_at WHERE token_state = 2;
         ALTER TABLE device ADD COLUMN push_state INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE device ADD COLUMN push_died_at INTEGER NOT NULL DEFAULT 0;
+        """
+    private static let waits = """
+        ALTER TABLE delivery ADD COLUMN retry_at INTEGER NOT NULL DEFAULT 0;
         """
     private static let rest = """
         CREATE TABLE fact (

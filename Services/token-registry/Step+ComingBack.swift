@@ -58,7 +58,7 @@ extension Step {
             let row = try delivery(PushID(message: newest, device: participant.device)), hadNoToken(row)
         else { return }
         reopen(row, message)
-        row.notBefore = 0
+        (row.notBefore, row.retryAt) = (0, 0)
         try setWaiting(participant, newest)
         try schedule(row, participant, device)
     }
@@ -75,7 +75,7 @@ extension Step {
         if let row = try delivery(PushID(message: end.number, device: participant.device)) {
             guard hadNoToken(row), !end.isExpired(at: now.wall) else { return }
             reopen(row, end)
-            row.notBefore = 0
+            (row.notBefore, row.retryAt) = (0, 0)
             participant.end = end.number
             try setWaiting(participant, end.number)
             return try schedule(row, participant, device)

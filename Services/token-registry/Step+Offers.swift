@@ -19,7 +19,7 @@ extension Step {
             try settle(row, .superseded, Cause.newerState)
             return try schedule(other, participant, device)
         }
-        try replaceWaiting(of: participant, with: row, message)
+        try replaceWaiting(of: participant, with: row, message, device)
         try schedule(row, participant, device)
     }
 
@@ -57,7 +57,7 @@ extension Step {
             return try settle(row, .unreachable, participant.place.causeOfEnd)
         }
         participant.end = message.number
-        try replaceWaiting(of: participant, with: row, message)
+        try replaceWaiting(of: participant, with: row, message, device)
         if participant.state == .starting { try withdrawStart(of: participant) }
         guard row.isOpen else { return }
         try schedule(row, participant, device)
@@ -78,18 +78,30 @@ extension Step {
 
     /// Lets a row wait for a participant in the place of what waited before.
     private func replaceWaiting(
-        of participant: Participant, with row: Delivery, _ message: MessageRecord
+        of participant: Participant, with row: Delivery, _ message: MessageRecord, _ device: Device
     ) throws(StoreError) {
         if let waiting = participant.waiting,
             let other = try delivery(PushID(message: waiting, device: participant.device))
         {
             try absorb(other, into: row, message)
-            row.notBefore = max(row.notBefore, other.notBefore)
+            inherit(from: other, row, message, device)
             try settle(other, .superseded, Cause.newerState)
         }
         try setWaiting(participant, message.number)
         participant.newest = message.number
         try renewChannel(participant)
+    }
+
+    /// Has a newer row wait for what binds the older one, which it replaces.
+    ///
+    /// Trouble at APNs is waited out by the push that met it. An end goes at once all the same, and an update when the
+    /// pace would let it, had that push been delivered; so calls that follow one another do not run against a server
+    /// that is out of order. Where APNs wants fewer pushes to this token an end keeps that distance too.
+    func inherit(from older: Delivery, _ newer: Delivery, _ message: MessageRecord, _ device: Device) {
+        newer.notBefore = max(newer.notBefore, older.notBefore)
+        guard message.kind != .end || older.reason == Step.tooMany else { return }
+        let paced = older.sentAt == 0 ? .max : older.sentAt + memory.interval(device.fields)
+        newer.retryAt = max(newer.retryAt, min(older.retryAt, paced))
     }
 
     /// Merges an older row into a newer one: the higher priority, and the newest alert that has not expired.
@@ -128,7 +140,7 @@ extension Step {
         }
         let slot = message.kind == .update ? self.slot(row, participant, device) : 0
         let held = participant.place.isChannel ? try run(participant.run)?.channel?.heldUntil ?? 0 : 0
-        row.at = max(now.wall, row.notBefore, slot - limits.leadMilliseconds, held)
+        row.at = max(now.wall, row.earliest, slot - limits.leadMilliseconds, held)
         row.place = try place(of: message, device)
     }
 

@@ -113,6 +113,15 @@ extension Step {
     private static let helloMilliseconds: Int64 = 1_000
     private static let notSent: Set<String> = ["paused", "send-before", "not-sent", "no-key"]
 
+    /// APNs' reason for wanting fewer pushes to one token.
+    static let tooMany = "TooManyRequests"
+
+    /// Whether trouble is that of one push, so that a newer one may be tried before it is waited out.
+    private static func isOfPush(_ report: Report) -> Bool {
+        guard let status = report.status else { return report.reason == "no-answer" }
+        return status >= 500 || report.reason == tooMany || report.reason == "IdleTimeout"
+    }
+
     /// Lets a row wait again, or what came meanwhile in its place.
     private func waitAgain(
         _ row: Delivery, _ message: MessageRecord, _ participant: Participant?, _ device: Device,
@@ -122,6 +131,10 @@ extension Step {
         if report.status == nil, wasTried { doubt(row, message, participant) }
         row.reason = report.reason
         var notBefore = report.retryAtMilliseconds ?? now.wall
+        if Step.isOfPush(report) {
+            row.retryAt = notBefore
+            notBefore = 0
+        }
         // Who gave it back may not have heard yet that the pause is over; it is told so each second.
         if report.reason == "paused" { notBefore = max(notBefore, now.wall + Step.helloMilliseconds) }
         try waitAgain(row, message, participant, device, notBefore: notBefore, wasTried: wasTried)
@@ -153,7 +166,7 @@ extension Step {
             let newest = try self.message(waiting)
         {
             try absorb(row, into: newer, newest)
-            newer.notBefore = max(newer.notBefore, row.notBefore)
+            inherit(from: row, newer, newest, device)
             return try conclude(row, .superseded, Cause.newerState)
         }
         try setWaiting(participant, message.number)

@@ -85,7 +85,7 @@ extension Step {
         row.state = .waiting
         if message.isCancelled { return try settle(row, .cancelled, nil) }
         if message.isExpired(at: now.wall) { return try settle(row, .expired, nil) }
-        row.at = max(now.wall, row.notBefore)
+        row.at = max(now.wall, row.earliest)
         row.place = try place(of: message, device)
     }
 

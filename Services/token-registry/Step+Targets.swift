@@ -24,7 +24,7 @@ extension Step {
         target.intervalMilliseconds = isStart ? 0 : memory.interval(device.fields)
         target.burst = memory.settings(message.application).burst
         if isStart {
-            target.notBeforeMilliseconds = max(row.notBefore, startSlot(device))
+            target.notBeforeMilliseconds = max(row.earliest, startSlot(device))
             target.collapseID = content.notification.collapseID ?? collapseID(message, content)
         }
         return target
@@ -52,7 +52,7 @@ extension Step {
             apnsID: content.notification.apnsID ?? Identity.apnsID(row.id, seed: ledger.seed),
             collapseID: content.notification.collapseID, priority: row.priority,
             wireTimestampSeconds: isRepeat ? row.wireSeconds : nil, pace: Pace(), intervalMilliseconds: 0,
-            burst: 1, notBeforeMilliseconds: row.notBefore, sendBeforeMilliseconds: row.sendBefore,
+            burst: 1, notBeforeMilliseconds: row.earliest, sendBeforeMilliseconds: row.sendBefore,
             trial: row.isTrial)
     }
 
