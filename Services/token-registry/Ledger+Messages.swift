@@ -132,15 +132,21 @@ extension Ledger {
         ) { $0.int(0) }
     }
 
-    /// The newest state among the latest thousand messages of a run.
-    func newestState(run: Int64) throws(StoreError) -> NewestState? {
+    /// The newest state among the latest thousand messages of a run that was delivered to somebody or may still be.
+    ///
+    /// One that was settled may still be while it has not expired, if a token for it was missing or refused, or nobody
+    /// was there: a token that is registered gets it then. What was only replaced by a newer one never goes again, also
+    /// if that is taken back.
+    func newestState(run: Int64, atSeconds now: Int64) throws(StoreError) -> NewestState? {
         try database.first(
             """
             SELECT m.number, c.event, m.order_seconds, c.state FROM message m JOIN content c ON c.message = m.number
-            WHERE m.number IN (SELECT number FROM message WHERE run = ? ORDER BY number DESC LIMIT 1000)
-                AND m.is_cancelled = 0 AND length(c.state) > 0
+            WHERE m.number IN (SELECT number FROM message WHERE run = ?1 ORDER BY number DESC LIMIT 1000)
+                AND length(c.state) > 0 AND (m.delivered > 0 OR m.is_cancelled = 0 AND (m.settled_at IS NULL
+                    OR m.kind <> 'start' AND m.expiration > ?2
+                        AND (m.unreachable + m.failed > 0 OR m.superseded + m.expired = 0)))
             ORDER BY m.order_seconds DESC, m.order_sequence DESC LIMIT 1
-            """, .int(run)
+            """, .int(run), .int(now)
         ) { row throws(StoreError) in
             NewestState(
                 message: row.int(0), event: try row.word(1), orderSeconds: row.int(2),

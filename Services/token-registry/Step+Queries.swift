@@ -16,7 +16,7 @@ extension Step {
             let known = try self.run(run)?.application == query.application
             content = .participants(
                 lines: known ? try participantLines(run, after: after, limit: limit) : [],
-                newest: known ? try ledger.newestState(run: run) : nil)
+                newest: known ? try ledger.newestState(run: run, atSeconds: now.wallSeconds) : nil)
         case .tags, .audience, .channel: return ignore(.query)
         }
         emit(.send(.answer(Answer(id: query.id, content: content)), to: .instance(sender.instance)))
@@ -33,10 +33,18 @@ extension Step {
                 DeliveryLine(
                     deviceNumber: row.id.device, device: ChannelBinding.shown(device.hwid),
                     state: row.state.word,
-                    reason: row.reason, apnsID: given ?? Identity.apnsID(row.id, seed: ledger.seed),
+                    reason: isPaused(row, device) ? "paused" : row.reason,
+                    apnsID: given ?? Identity.apnsID(row.id, seed: ledger.seed),
                     atMilliseconds: row.changedAt))
         }
         return lines
+    }
+
+    /// Whether a row waits because its application is paused, whether or not it was on its way already.
+    private func isPaused(_ row: DeliveryFields, _ device: DeviceFields) -> Bool {
+        guard row.state == .waiting else { return false }
+        let pause = Pause(application: device.application, environment: memory.environment(device))
+        return memory.gates[pause]?.isPaused ?? false
     }
 
     /// A participant is numbered by its device: within a run that is as good, and lies in the order of an index.

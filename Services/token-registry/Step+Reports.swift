@@ -129,7 +129,8 @@ extension Step {
     ) throws(StoreError) {
         let wasTried = report.sentAtMilliseconds != nil || !Step.notSent.contains(report.reason ?? "")
         if report.status == nil, wasTried { doubt(row, message, participant) }
-        row.reason = report.reason
+        // That it is paused is true of its application, and no longer than that lasts.
+        if report.reason != "paused" { row.reason = report.reason }
         var notBefore = report.retryAtMilliseconds ?? now.wall
         if Step.isOfPush(report) {
             row.retryAt = notBefore

@@ -116,7 +116,7 @@ public struct ParticipantLine: Codable, Sendable, Equatable {
     }
 }
 
-/// The newest state of a run that was accepted and not cancelled, whether or not it has gone out.
+/// The newest state of a run that was delivered to somebody, or may still be.
 public struct NewestState: Codable, Sendable, Equatable {
     /// The journal's sequence of the message that carries it.
     public var message: Int64

@@ -164,6 +164,106 @@ import Testing
                 == .participants(lines: []))
     }
 
+    private func newest(_ harness: Harness, _ run: Int64) throws -> String? {
+        guard
+            case .participants(_, let newest)? = try ask(
+                harness, .participants(run: run, after: 0, limit: 9))
+        else { return nil }
+        return newest?.contentState
+    }
+
+    private func cancel(_ harness: Harness, _ message: Int64, run: Int64) throws {
+        var command = harness.command(.cancel, run: run)
+        command.cancelledMessage = message
+        try harness.send(command)
+    }
+
+    @Test func `shows no state as the newest that a taken-back one had replaced`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        try harness.update(run, "{\"n\":1}")
+        let replaced = try harness.update(run, "{\"n\":2}")
+        let taken = try harness.update(run, "{\"n\":3}")
+        #expect(try newest(harness, run) == "{\"n\":3}", "it waits for its slot")
+        try cancel(harness, taken, run: run)
+        #expect(harness.counts(replaced) == .of(superseded: 1))
+        #expect(try newest(harness, run) == "{\"n\":1}", "what the phone shows")
+        try harness.advance(seconds: 20)
+        #expect(harness.states == ["{\"n\":1}"])
+    }
+
+    @Test func `shows a state that was taken back from some as the newest if others had it by then`() throws {
+        let harness = try Harness()
+        let run = try harness.joined(Token.a, "dev-1")
+        try harness.activityToken(Token.b, run: run, "dev-2")
+        harness.apns = { $0.target.token == Token.a ? .ok : nil }
+        let update = try harness.update(run, "{\"n\":1}")
+        try cancel(harness, update, run: run)
+        #expect(try newest(harness, run) == "{\"n\":1}")
+    }
+
+    @Test func `shows a state for which there is no token as the newest until it expires`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        try harness.update(run, "{\"n\":1}")
+        try harness.advance(seconds: 20)
+        harness.apns = { _ in .failed(410, "Unregistered") }
+        try harness.update(run, "{\"n\":2}", expiration: harness.now.wallSeconds + 60)
+        #expect(try newest(harness, run) == "{\"n\":2}", "a new token gets it")
+        try harness.advance(seconds: 60)
+        #expect(try newest(harness, run) == "{\"n\":1}")
+    }
+
+    @Test(arguments: Life.allCases)
+    func `shows all that waits for a paused application as paused, and nothing afterwards`(life: Life) throws
+    {
+        let harness = try Harness(life)
+        let run = try harness.joined(Token.a, "dev-1")
+        try harness.activityToken(Token.b, run: run, "dev-2")
+        try harness.activityToken(Token.number(3), run: run, "dev-3")
+        func reasons(_ message: Int64) throws -> [String?] {
+            guard
+                case .deliveries(let lines)? = try ask(
+                    harness, .deliveries(message: message, after: 0, limit: 9))
+            else { return [] }
+            return lines.map { "\($0.state) \($0.reason ?? "-")" }
+        }
+        harness.apns = { $0.target.token == Token.a ? nil : .ok }
+        let update = try harness.update(run, "{\"n\":1}")
+        let next = try harness.update(run, "{\"n\":2}")
+        #expect(try reasons(next) == Array(repeating: "waiting -", count: 3))
+        try harness.send(harness.command(.pause))
+        try harness.answer(
+            try #require(harness.unanswered.first), .retry(nil, "paused", wasSent: false))
+        #expect(try reasons(update) == ["superseded newer-state", "delivered -", "delivered -"])
+        #expect(try reasons(next) == Array(repeating: "waiting paused", count: 3))
+        let last = try harness.update(run, "{\"n\":3}")
+        #expect(try reasons(last) == Array(repeating: "waiting paused", count: 3))
+        try harness.send(harness.command(.resume))
+        #expect(try reasons(last).dropFirst() == ["waiting -", "waiting -"])
+    }
+
+    @Test func `shows what was given back by a pause as paused only while that lasts`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        harness.apns = { _ in nil }
+        let update = try harness.update(run, "{\"n\":1}")
+        func reason() throws -> String? {
+            guard
+                case .deliveries(let lines)? = try ask(
+                    harness, .deliveries(message: update, after: 0, limit: 9))
+            else { return nil }
+            return lines.first?.reason
+        }
+        try harness.send(harness.command(.pause))
+        try harness.answer(
+            try #require(harness.unanswered.first), .retry(nil, "paused", wasSent: false))
+        #expect(try reason() == "paused")
+        harness.room = Room(places: [], settledServices: [])
+        try harness.send(harness.command(.resume))
+        #expect(try reason() == nil)
+    }
+
     @Test func `of what the registry does not keep is ignored`() throws {
         let harness = try Harness()
         #expect(try ask(harness, .tags(device: "dev-1")) == nil)
