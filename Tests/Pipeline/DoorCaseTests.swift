@@ -144,6 +144,27 @@ import Testing
         #expect(wire.pushes.count == before)
     }
 
+    @Test func `reg-reregistered-later: a repeat of what a token died under leaves it dead at the doors`()
+        throws
+    {
+        let (wire, token) = try dead()
+        let before = wire.pushes.count
+        func register(secondsAgo: Int64) throws {
+            let at = wire.nowSeconds - secondsAgo
+            try wire.phone(
+                "setActivityToken",
+                #","activity_id":"ord-12","activity_token":"\#(token)","registered_at":\#(at)"#)
+            try wire.settle()
+        }
+        let update = wire.fcmUpdate(token: #""live_activity_token":"\#(token)""#)
+        try register(secondsAgo: 60)
+        #expect(try wire.firebase(update).status == 404)
+        #expect(try wire.update(Wire.update).code == 210, "nobody takes part in the activity")
+        #expect(wire.pushes.count == before)
+        try register(secondsAgo: 0)
+        #expect(try wire.firebase(update).status == 200)
+    }
+
     @Test func `ing-registration-token-unknown: the push goes to the activity's token`() throws {
         let push = try only { $0.fcmUpdate().replacing("reg-1", with: "reg-never-seen") }
         #expect(push.token == Wire.tokA)
