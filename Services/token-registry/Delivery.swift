@@ -105,6 +105,9 @@ enum Place: Hashable {
     /// Not a queue: the row is at a limiter or gateway.
     static let handedOver: Int64 = 0
 
+    /// Whether the integer stands for the queue of a fan-out.
+    static func isFanOut(_ number: Int64) -> Bool { number > 1 }
+
     /// Reads the integer; nil for `handedOver`.
     init?(_ number: Int64) {
         let environment: APNsEnvironment = number & 1 == 0 ? .production : .sandbox

@@ -83,9 +83,12 @@ extension Ledger {
             ])
     }
 
-    /// The messages whose activity is still gone through.
-    func expanding() throws(StoreError) -> [Int64] {
-        try database.all("SELECT number FROM message WHERE cursor IS NOT NULL ORDER BY number") { $0.int(0) }
+    /// The messages whose activity is still gone through, those that are fan-outs or the others.
+    func expanding(fanOuts: Bool) throws(StoreError) -> [Int64] {
+        try database.all(
+            "SELECT number FROM message WHERE cursor IS NOT NULL AND fan_out = ? ORDER BY number",
+            Value(fanOuts)
+        ) { $0.int(0) }
     }
 
     /// The messages that ingest has not noted as settled, from one on.

@@ -12,6 +12,12 @@ struct Limits: Sendable, Equatable {
     var rowsPerRound = 16
     /// From how many recipients on a message is a fan-out, with a queue of its own.
     var fanOutMin = 50
+    /// While single rows are about, how many times its own length a turn of fan-outs is followed by rest.
+    var fanOutRestFactor = 4
+    /// How long after a single row that holds, in milliseconds.
+    var fanOutRestRememberedMilliseconds: Int64 = 1_000
+    /// The longest such rest, in milliseconds.
+    var fanOutRestLongestMilliseconds: Int64 = 250
     /// How many un-noted answers of one kind are under way to ingest.
     var underWayMax = 1_000
     /// How many `BadDeviceToken` in a row pause an application in one environment.

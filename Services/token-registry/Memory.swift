@@ -20,10 +20,13 @@ final class Memory {
     var load: [String: Load] = [:]
     var totalLoad = Load()
     var rounds = Rounds()
+    var rest: FanOutRest
     /// Batches that are being taken in, in the order of their turns; at most a window of each segmenter.
     var arriving: [ArrivingBatch] = []
-    /// Messages whose activity is still gone through, oldest first.
+    /// Single messages whose activity is still gone through, oldest first.
     var expanding: [Int64] = []
+    /// The same of fan-outs.
+    var expandingFanOuts: [Int64] = []
     var sweepAt: Int64?
     var removalAt: Int64?
     var nextParticipant: Int64 = 1
@@ -39,6 +42,7 @@ final class Memory {
     init(configuration: Configuration, limits: Limits) {
         self.configuration = configuration
         self.limits = limits
+        rest = FanOutRest(limits)
     }
 
     /// Rows without an outcome, and the bytes of their messages.

@@ -18,6 +18,8 @@ struct Rounds {
         case room
         /// Its application is held back.
         case pause
+        /// It belongs to a fan-out, and those rest.
+        case rest
     }
 
     private(set) var queues: [Int64: Queue] = [:]
@@ -48,9 +50,9 @@ struct Rounds {
     /// Passes over a queue until the next turn.
     mutating func block(_ place: Int64, _ block: Block) { queues[place]?.block = block }
 
-    /// Looks at every queue again.
-    mutating func unblock() {
-        for place in queues.keys { queues[place]?.block = nil }
+    /// Looks at every queue again, save those of fan-outs while they rest.
+    mutating func unblock(fanOutsRest: Bool) {
+        for place in queues.keys { queues[place]?.block = fanOutsRest && Place.isFanOut(place) ? .rest : nil }
     }
 
     /// The queue whose turn it is, and how many rows may go from it; nil if none is due.
@@ -76,12 +78,13 @@ struct Rounds {
 
     /// When the first row is due that waits for time alone.
     ///
-    /// `opening` says when the application of a queue may go: nil if time does not change that.
-    func nextDue(opening: (Pause) -> Int64?) -> Int64? {
+    /// `opening` says when the application of a queue may go: nil if time does not change that. Fan-outs go from
+    /// `rested` on.
+    func nextDue(restedAt rested: Int64, opening: (Pause) -> Int64?) -> Int64? {
         var next: Int64?
-        for queue in queues.values where queue.block != .room {
+        for (place, queue) in queues where queue.block != .room {
             guard let opens = opening(queue.pause) else { continue }
-            next = min(next ?? .max, max(queue.nextDue, opens))
+            next = min(next ?? .max, max(queue.nextDue, opens, Place.isFanOut(place) ? rested : .min))
         }
         return next
     }

@@ -140,7 +140,11 @@ extension Step {
         message.isFanOut = run.fields.receivers > limits.fanOutMin
         message.cursor = 0
         message.participantMax = memory.nextParticipant - 1
-        memory.expanding.append(message.number)
+        if message.isFanOut {
+            memory.expandingFanOuts.append(message.number)
+        } else {
+            memory.expanding.append(message.number)
+        }
         try offerToChannel(message, run)
         try complete(message, run)
     }

@@ -23,6 +23,7 @@ extension Step {
         message.isCancelled = true
         message.cursor = nil
         memory.expanding.removeAll { $0 == number }
+        memory.expandingFanOuts.removeAll { $0 == number }
         message.sweepAt = now.wall
         message.sweepCursor = 0
     }

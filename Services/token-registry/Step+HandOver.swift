@@ -33,6 +33,9 @@ extension Step {
         }
         try flush()
         let page = try ledger.due(place: place, through: now.wall, limit: isTrial ? 1 : limit)
+        if !page.isEmpty {
+            if Place.isFanOut(place) { memory.rest.work(at: now) } else { memory.rest.noteSingle(at: now) }
+        }
         var full: Set<InstanceName> = []
         for due in page {
             let row = adopt(due.delivery)

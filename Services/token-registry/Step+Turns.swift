@@ -7,22 +7,33 @@ extension Step {
     /// Treats at most `rowsPerTurn` rows for each duty.
     func turn(_ room: Room) throws(StoreError) {
         var room = room
-        memory.rounds.unblock()
+        let mayFanOut = memory.rest.begin(at: now)
+        memory.rounds.unblock(fanOutsRest: !mayFanOut)
         try tryPausedAtOnce()
         try resend(&room, limits.rowsPerTurn)
-        try takeArriving(limits.rowsPerTurn)
-        try expandActivities(limits.rowsPerTurn)
+        try expandActivities(limits.rowsPerTurn, \.expanding)
+        if mayFanOut { try takeFanOuts(limits.rowsPerTurn) }
         try handOver(&room, limits.rowsPerTurn)
         try sweep(limits.rowsPerTurn)
         try remove(limits.rowsPerTurn)
         try sayMore()
     }
 
+    /// Makes rows of fan-outs, those of their batches and those of activities.
+    private func takeFanOuts(_ limit: Int) throws(StoreError) {
+        guard !memory.arriving.isEmpty || !memory.expandingFanOuts.isEmpty else { return }
+        memory.rest.work(at: now)
+        try takeArriving(limit)
+        try expandActivities(limit, \.expandingFanOuts)
+    }
+
     /// Makes the rows of messages that are for an activity, a page of each in turn.
-    private func expandActivities(_ limit: Int) throws(StoreError) {
+    private func expandActivities(_ limit: Int, _ messages: ReferenceWritableKeyPath<Memory, [Int64]>)
+        throws(StoreError)
+    {
         var budget = limit
-        while budget > 0, let number = memory.expanding.first {
-            memory.expanding.removeFirst()
+        while budget > 0, let number = memory[keyPath: messages].first {
+            memory[keyPath: messages].removeFirst()
             guard let message = try message(number), let cursor = message.cursor else { continue }
             try flush()
             let limit = min(budget, Batch.recipientsMax)
@@ -44,7 +55,7 @@ extension Step {
             }
             budget -= max(page.count, 1)
             message.cursor = page.count < limit ? nil : page.last?.participant.device
-            if message.cursor != nil { memory.expanding.append(number) }
+            if message.cursor != nil { memory[keyPath: messages].append(number) }
         }
     }
 
@@ -97,12 +108,14 @@ extension Step {
 extension Memory {
     /// In how many milliseconds something is due although nothing arrives.
     func nextTurnMilliseconds(after now: Moment) -> Int64? {
-        guard expanding.isEmpty, arriving.isEmpty else { return 0 }
-        let due = rounds.nextDue { pause in
+        guard expanding.isEmpty, !rest.isMeasuring else { return 0 }
+        let rested = now.wall + rest.milliseconds(after: now)
+        let due = rounds.nextDue(restedAt: rested) { pause in
             guard let gate = gates[pause] else { return .min }
             return gate.opensAt
         }
-        let next = [due, sweepAt, removalAt, orphans.map(\.at).min()].compactMap { $0 }.min()
+        let taking = arriving.isEmpty && expandingFanOuts.isEmpty ? nil : rested
+        let next = [due, taking, sweepAt, removalAt, orphans.map(\.at).min()].compactMap { $0 }.min()
         return next.map { max(0, $0 - now.wall) }
     }
 }

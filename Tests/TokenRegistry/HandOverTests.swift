@@ -120,6 +120,59 @@ import Testing
         #expect(answers.count == 1, "a batch that comes again while it is taken in is one batch")
     }
 
+    @Test func `lets a fan-out rest for a multiple of what its turn took, while single rows go`() throws {
+        let harness = try Harness(limits: Limits(rowsPerTurn: 50))
+        let run = try harness.joined(Token.a, "other", activity: "y")
+        let crowd = (0..<200).map { "dev-\($0)" }
+        for (n, device) in crowd.enumerated() { try harness.startToken(Token.number(n), device) }
+        let start = harness.command(.start, audience: .devices(crowd))
+        let batch = Batch(
+            pass: Pass(epoch: 2, number: 1), index: 0, last: true, recipients: crowd, command: start)
+        try harness.input(.message(.batch(batch), from: Harness.segmenter))
+        /// How many rows of the start have been taken in, and were handed over.
+        func progress() throws -> [Int64] {
+            let ofStart = "delivery WHERE message = \(start.sequence)"
+            return [
+                try harness.rowCount(ofStart),
+                try harness.rowCount("\(ofStart) AND place = \(Place.handedOver)"),
+            ]
+        }
+        func turn(after milliseconds: Int64) throws {
+            harness.now = harness.now.advanced(byMilliseconds: milliseconds)
+            try harness.input(.turn(harness.room))
+        }
+        harness.now = harness.now.advanced(byMilliseconds: harness.limits.fanOutRestRememberedMilliseconds)
+        try turn(after: 0)
+        try turn(after: 5)
+        let free = try progress()
+        #expect(free == [100, 50], "no single row has gone of late")
+
+        let update = harness.command(.update, run: run, audience: .token(Token.a), state: "{}")
+        let single = Batch(
+            pass: Pass(epoch: 2, number: 2), index: 0, last: true, recipients: [], command: update)
+        try harness.input(.message(.batch(single), from: Harness.segmenter))
+        try turn(after: 0)
+        #expect(try harness.rowCount("delivery WHERE message = \(update.sequence) AND place = 0") == 1)
+        let before = try progress()
+        #expect(harness.core.nextTurnMilliseconds(after: harness.now) == 0)
+        try turn(after: 5)
+        #expect(harness.core.nextTurnMilliseconds(after: harness.now) == 20)
+        try turn(after: 19)
+        #expect(try progress() == before)
+        #expect(harness.core.nextTurnMilliseconds(after: harness.now) == 1)
+        try turn(after: 1)
+        #expect(try progress() != before)
+        // However long a turn was, as of a machine that stood still, the rest stays short.
+        try turn(after: 900)
+        let longest = harness.limits.fanOutRestLongestMilliseconds
+        #expect(harness.core.nextTurnMilliseconds(after: harness.now) == longest)
+        try harness.restart()
+        try harness.take(.batch(batch), from: Harness.segmenter)
+        let all = try progress()
+        #expect(all == [200, 0])
+        #expect(harness.isTaken(start.sequence))
+    }
+
     @Test func `waits until the limiters are settled`() throws {
         let harness = try Harness()
         let run = try harness.joined()
