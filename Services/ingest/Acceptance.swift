@@ -46,7 +46,8 @@ extension Ingest {
         return refusal
     }
 
-    private func accept(_ draft: Draft, _ door: Door, at now: Moment, in journal: Journal) throws(StoreError)
+    private mutating func accept(_ draft: Draft, _ door: Door, at now: Moment, in journal: Journal)
+        throws(StoreError)
         -> Result<Accepted, Refusal>
     {
         let decision = try decide(draft, at: now, in: journal)
@@ -83,7 +84,7 @@ extension Ingest {
         return .success(.filter(filter))
     }
 
-    private func keep(
+    private mutating func keep(
         _ draft: Draft, _ decision: RunDecision, _ audience: Audience, _ door: Door, at now: Moment,
         in journal: Journal
     ) throws(StoreError) -> Accepted {
@@ -93,13 +94,30 @@ extension Ingest {
         let head = MessageHead(
             sequence: sequence, application: draft.activity.application, kind: draft.notification.event.kind,
             activity: draft.activity, run: run,
-            order: Order(
-                seconds: draft.notification.timestampSeconds ?? now.wallSeconds, sequence: sequence),
+            order: Order(seconds: try orderSeconds(of: draft, at: now, in: journal), sequence: sequence),
             acceptedAtMilliseconds: now.wall)
         if run == sequence { try begin(draft, run, at: now, in: journal) }
         if head.kind == .end { try end(draft, run, by: sequence, in: journal) }
         let bytes = try journal.insert(head, draft, audience: audience, door: door)
         return Accepted(sequence: sequence, head: head, bytes: bytes)
+    }
+
+    /// The second that says how new a state is: the caller's, or that of its acceptance.
+    ///
+    /// The latter never goes back, also when the clock is set back: the states of the next hour would be taken for
+    /// older ones.
+    private mutating func orderSeconds(of draft: Draft, at now: Moment, in journal: Journal)
+        throws(StoreError)
+        -> Int64
+    {
+        if let seconds = draft.notification.timestampSeconds { return seconds }
+        let seconds = now.wallSeconds
+        guard seconds < latestOrderSeconds else {
+            latestOrderSeconds = seconds
+            return seconds
+        }
+        try journal.keep(orderSeconds: latestOrderSeconds)
+        return latestOrderSeconds
     }
 
     private func begin(_ draft: Draft, _ run: Int64, at now: Moment, in journal: Journal) throws(StoreError) {

@@ -29,6 +29,8 @@ struct Ingest: Core, Reloadable {
     var housekeeping = Housekeeping()
     var questions = Questions()
     var isStarted = false
+    /// The latest second that a message without a `timestamp` got as its order.
+    var latestOrderSeconds: Int64 = 0
     private var hasMoreToSend = false
     /// nil if nobody wants to hear it.
     private var waitingWord: WaitingWord?
@@ -113,6 +115,7 @@ struct Ingest: Core, Reloadable {
         }
         admitRegistrations(before: .max)
         for message in try journal.cancelledCommands() { release.withhold(message) }
+        latestOrderSeconds = try journal.latestOrderSeconds()
         isStarted = true
         questions.start(at: now.wall)
         return [

@@ -74,6 +74,24 @@ final class Journal: TransactionalStore {
         return last + 1
     }
 
+    /// The latest second that a message may have got as its order without its caller's doing.
+    func latestOrderSeconds() throws(StoreError) -> Int64 {
+        let accepted = try database.first("SELECT acceptedAt FROM messages ORDER BY sequence DESC LIMIT 1") {
+            $0.int(0)
+        }
+        let kept = try database.first("SELECT number FROM meta WHERE name = 'orderSeconds'") { $0.int(0) }
+        return max((accepted ?? 0) / 1_000, kept ?? 0)
+    }
+
+    /// Remembers a second that lies ahead of a clock that was set back.
+    func keep(orderSeconds: Int64) throws(StoreError) {
+        try database.run(
+            """
+            INSERT INTO meta (name, number) VALUES ('orderSeconds', ?1)
+            ON CONFLICT (name) DO UPDATE SET number = ?1 WHERE number < ?1
+            """, .int(orderSeconds))
+    }
+
     private func storedSequence() throws(StoreError) -> Int64 {
         let stored = try database.first("SELECT number FROM meta WHERE name = 'sequence'") { $0.int(0) }
         guard let stored else { throw StoreError(call: "sequence", message: "the journal has no sequence") }

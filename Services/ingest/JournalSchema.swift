@@ -3,7 +3,8 @@ import Store
 extension Journal {
     /// How the journal came to be as it is.
     ///
-    /// - `meta`: the last sequence that was given out, and the secret of message codes.
+    /// - `meta`: the last sequence that was given out, the secret of message codes, and the latest order once the clock
+    ///   was set back.
     /// - `messages`: what callers can ask about, for as long as it is remembered. A row is changed twice or so: when it is
     ///   taken and when it is settled.
     ///   `cancelledBy` and `cancels` join a message and its cancel; `environment` is what a pause or resume is for.

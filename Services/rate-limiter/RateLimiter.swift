@@ -27,6 +27,8 @@ public struct RateLimiter: Core {
     var held: Set<Pause> = []
     var givenBack = GivenBack()
     var lastGateways: [InstanceName] = []
+    /// How far the wall clock is from the monotonic one, in milliseconds; nil before the first step.
+    var clockOffset: Int64?
 
     /// How long after its send-before a push may still be answered, in milliseconds.
     let answerDeadlineMilliseconds: Int64
@@ -51,11 +53,12 @@ public struct RateLimiter: Core {
     public mutating func step(_ input: Input<Never>, at now: Moment, in store: inout NoStore) -> [Effect<
         Never
     >] {
+        let effects = followClock(now)
         switch input {
-        case .started: []
-        case .message(let message, let sender): take(message, from: sender, at: now)
-        case .lost(let keys, _, let reason): giveBack(lost: keys, reason, at: now)
-        case .turn(let room): turn(room, at: now)
+        case .started: return effects
+        case .message(let message, let sender): return effects + take(message, from: sender, at: now)
+        case .lost(let keys, _, let reason): return effects + giveBack(lost: keys, reason, at: now)
+        case .turn(let room): return effects + turn(room, at: now)
         }
     }
 

@@ -42,6 +42,10 @@ struct Limits: Sendable, Equatable {
     var cachedRecordsMax = 20_000
     /// How many payloads are kept in memory.
     var cachedContentsMax = 256
+    /// From how many milliseconds on a difference between the clocks counts as one that was set.
+    var clockStepMilliseconds: Int64 = 1_000
+    /// How often the time is kept for the next life, in milliseconds.
+    var clockKeptEachMilliseconds: Int64 = 60_000
     /// How many lines one answer to a query has.
     var linesMax = 1_000
 }

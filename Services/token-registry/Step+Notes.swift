@@ -6,6 +6,7 @@ import Store
 extension Step {
     /// Reads from the ledger what goes on.
     func resume() throws(StoreError) {
+        try followClockOfFormerLife()
         for gate in try ledger.gates() { memory.gates[gate.pause] = Gate(saved: gate) }
         for application in try ledger.applications() {
             memory.applications[application.code] = application.number

@@ -16,6 +16,7 @@ extension Step {
         try handOver(&room, limits.rowsPerTurn)
         try sweep(limits.rowsPerTurn)
         try remove(limits.rowsPerTurn)
+        try keepClock()
         try sayMore()
     }
 

@@ -34,6 +34,7 @@ final class Step {
     func ignore(_ type: MessageType) { emit(.count(Count("ignored", [("type", type.rawValue)]))) }
 
     func take(_ input: Input<Never>) throws(StoreError) {
+        try followClock()
         switch input {
         case .started: try resume()
         case .message(let message, let sender): try take(message, from: sender)

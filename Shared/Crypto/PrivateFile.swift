@@ -17,7 +17,8 @@ public enum PrivateFile {
 
     /// Writes the text to the file with mode 0600, in place of what was there.
     ///
-    /// It is written under another name, brought to disk and renamed: a reader finds the old or the new, never a part.
+    /// It is written under another name, brought to disk and renamed: a reader finds the old or the new, never a part,
+    /// and a power cut after the return leaves the new.
     public static func write(_ text: String, to path: String) throws(Failure) {
         let draft = path + ".new-" + String(randomUInt64(), radix: 16)
         let file = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -33,6 +34,16 @@ public enum PrivateFile {
             unsafe unlink(draft)
             throw error
         }
+        try syncDirectory(of: path)
+    }
+
+    /// Brings the name of a file to disk; the file's own `fsync` leaves that out (fsync(2)).
+    private static func syncDirectory(of path: String) throws(Failure) {
+        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let directory = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw Failure(call: "open", code: errno, file: parent) }
+        defer { close(directory) }
+        guard fsync(directory) == 0 else { throw Failure(call: "fsync", code: errno, file: parent) }
     }
 
     private static func writeAll(_ bytes: [UInt8], _ file: Int32, _ path: String) throws(Failure) {

@@ -88,6 +88,7 @@ extension Runner {
         let adapter = try asFailure("adapter") { try makeAdapter(context) }
         let loop = ServiceLoop(
             context: context, store: store, adapter: adapter, bus: bus, admin: admin, makeCore: makeCore)
+        loop.locks = [lock] + [turn.lock].compactMap { $0 }
         loop.onReady = {
             manager.ready()
             logger.info(

@@ -16,8 +16,6 @@ extension Database {
 
     /// Fits the log to what is free now.
     ///
-    /// What would go to a file that has been removed meanwhile is refused here, within `commitsPerLook` commits.
-    ///
     /// - Throws: `StoreError` if the file is gone, or SQLite refuses.
     func fitLog() throws(StoreError) {
         commitsUntilLook = Database.commitsPerLook

@@ -39,12 +39,14 @@ extension Database {
     ///
     /// A commit that fails leaves no transaction open and none of its rows in the store.
     ///
-    /// - Throws: `StoreError`, also the earlier one with which SQLite ended the transaction by itself.
+    /// - Throws: `StoreError`, also the earlier one with which SQLite ended the transaction by itself, and one for
+    ///   files that were removed or replaced meanwhile: what is committed there would be gone with the process.
     public func commit() throws(StoreError) {
         do {
             try run("COMMIT")
             isInTransaction = false
             commitsUntilLook -= 1
+            try place?.requireUnmoved()
         } catch {
             try rollback()
             throw error

@@ -39,6 +39,8 @@ public final class Database {
     var transactionFailure: StoreError?
     /// The file; nil in memory.
     let path: String?
+    /// Its files; nil in memory.
+    var place: StorePlace?
     /// What the log may grow to now, in bytes.
     var logBytes: Int64 = 0
     var commitsUntilLook = 0
@@ -66,6 +68,7 @@ public final class Database {
             connection = try Connection(path: plain)
             try configure()
             try useWriteAheadLog(path: plain)
+            place = try StorePlace(plain)
         }
     }
 

@@ -110,12 +110,24 @@ struct SupervisionTests {
         #expect(supervision.isOver)
     }
 
-    @Test func `told to stop again it kills, and told once more it does nothing`() {
-        var supervision = ready(2)
+    @Test func `told to stop again it asks all at once, and kills what stays a second longer`() {
+        var supervision = ready(3)
         _ = supervision.stop(0)
-        #expect(supervision.stop(1) == [.kill(0), .kill(1)])
-        #expect(supervision.stop(2) == [])
+        #expect(supervision.stop(10) == [.terminate(0), .terminate(1), .terminate(2)])
+        #expect(supervision.stop(20) == [])
+        #expect(supervision.ended(0, .code(0), 30) == [])
+        #expect(supervision.nextDeadlineMilliseconds == 1_010)
+        #expect(supervision.tick(1_009) == [])
+        #expect(supervision.tick(1_010) == [.kill(1), .kill(2)])
+        #expect(supervision.stop(1_011) == [])
         #expect(supervision.nextDeadlineMilliseconds == nil)
+    }
+
+    @Test func `told to stop again late it waits no longer than it would have`() {
+        var supervision = ready(1, SupervisionSettings(drainMilliseconds: 100))
+        _ = supervision.stop(0)
+        #expect(supervision.stop(90) == [.terminate(0)])
+        #expect(supervision.tick(100) == [.kill(0)])
     }
 
     @Test(arguments: [64, 78] as [Int32])

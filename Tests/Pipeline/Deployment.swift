@@ -116,9 +116,15 @@ final class RunningPipeline {
 
     /// Stops it and removes its directory.
     ///
-    /// - Returns: its exit code.
-    func stop() throws -> Int32 {
+    /// - Parameter seconds: After how many it is told so again, if it is.
+    /// - Returns: Its exit code.
+    /// - Throws: What keeps the directory from being removed.
+    func stop(again seconds: Double? = nil) throws -> Int32 {
         process.terminate()
+        if let seconds {
+            Thread.sleep(forTimeInterval: seconds)
+            process.terminate()
+        }
         process.waitUntilExit()
         try FileManager.default.removeItem(at: directory)
         return process.terminationStatus

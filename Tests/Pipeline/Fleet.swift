@@ -85,9 +85,17 @@ final class Fleet {
     }
 
     /// Starts a service, without waiting for it.
-    func start(_ service: String) throws { try launch(service, ["--config", configurationFile]) }
+    ///
+    /// - Parameters:
+    ///   - service: Which one.
+    ///   - name: What the process is called here, if it is not the only one of its service.
+    ///   - options: Further words of its command line.
+    /// - Throws: What keeps it from being started.
+    func start(_ service: String, as name: String? = nil, _ options: [String] = []) throws {
+        try launch(name ?? service, ["--config", configurationFile] + options, program: service)
+    }
 
-    private func launch(_ name: String, _ arguments: [String]) throws {
+    private func launch(_ name: String, _ arguments: [String], program: String? = nil) throws {
         let process = Foundation.Process()
         let log = logFile(name)
         if !FileManager.default.fileExists(atPath: log) {
@@ -95,7 +103,7 @@ final class Fleet {
         }
         let output = try #require(FileHandle(forWritingAtPath: log))
         try output.seekToEnd()
-        process.executableURL = Program.folder.appending(path: name)
+        process.executableURL = Program.folder.appending(path: program ?? name)
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
         (process.standardOutput, process.standardError) = (output, output)

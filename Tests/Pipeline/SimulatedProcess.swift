@@ -29,7 +29,7 @@ protocol SimulatedProcess: AnyObject {
     func start(epoch: Int64, at now: Moment) throws
     func kill()
     func deliver(_ parcel: Parcel)
-    /// When it wants a round although nothing arrives, milliseconds since 1970.
+    /// When it wants a round although nothing arrives, on the monotonic clock.
     var dueAt: Int64? { get }
     func round(at now: Moment, kill: KillPoint?) throws -> Round
 }
@@ -100,7 +100,7 @@ final class Process<C: Core>: SimulatedProcess {
         if point == .afterCommit { return Round() }
         perform(actions.outputs)
         if point == nil {
-            dueAt = now.wall + node.nextTurnMilliseconds(after: now)
+            dueAt = now.monotonic + node.nextTurnMilliseconds(after: now)
             self.node = consume node
             isAlive = true
         }

@@ -44,7 +44,7 @@ import Testing
     {
         let (world, token) = try shown()
         // The phone has a new token that nobody is told of.
-        _ = world.phones.rotate("p1", "a1", at: world.now.wall, isToBeTold: { _ in false })
+        _ = world.phones.rotate("p1", "a1", at: world.phonesNow, isToBeTold: { _ in false })
         update(world, 1)
         let isAnswered = try world.run(seconds: 5) {
             world.phones.arrivals.of(token: token).contains { $0.status == 410 }

@@ -57,7 +57,7 @@ extension World {
         let state = aps["content-state"] as? [String: Any] ?? [:]
         let attributes = aps["attributes"] as? [String: Any]
         let arrival = Arrival(
-            at: now.wall, push: request.id.push, gateway: gateway, apnsID: request.apnsID,
+            at: phonesNow, push: request.id.push, gateway: gateway, apnsID: request.apnsID,
             token: request.token, event: aps["event"] as? String ?? "",
             n: state["n"] as? Int ?? -1, timestamp: Int64(aps["timestamp"] as? Int ?? 0),
             priority: request.group.priority,
@@ -75,7 +75,7 @@ extension World {
     /// Gives an activity on a phone a new token, which the phone registers.
     func rotate(_ hwid: String, _ activity: String) {
         let waiting = Set((phoneCalls[hwid] ?? []).map(\.token))
-        let new = phones.rotate(hwid, activity, at: now.wall, isToBeTold: waiting.contains)
+        let new = phones.rotate(hwid, activity, at: phonesNow, isToBeTold: waiting.contains)
         guard let token = new else { return }
         trace("\(hwid) has token \(token.suffix(4)) for \(activity)")
         let request = ["hwid": hwid, "activity_id": activity, "activity_token": token]

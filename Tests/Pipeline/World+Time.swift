@@ -13,8 +13,8 @@ extension World {
     /// - Returns: whether the condition holds.
     @discardableResult
     func run(seconds: Double, until isDone: () -> Bool = { false }) throws -> Bool {
-        let end = now.wall + Int64(seconds * 1000)
-        while now.wall < end {
+        let end = now.monotonic + Int64(seconds * 1000)
+        while now.monotonic < end {
             try happen()
             for process in processes where process.isAlive && isDue(process) { try round(of: process) }
             if isDone() { return true }
@@ -23,8 +23,14 @@ extension World {
         return isDone()
     }
 
+    /// Sets the clock of the host, as an operator or a time server does; waiting goes on by the monotonic one.
+    func setClock(secondsLater seconds: Int64) {
+        trace("CLOCK \(seconds) s")
+        now.wall += seconds * 1000
+    }
+
     private func isDue(_ process: any SimulatedProcess) -> Bool {
-        process.hasInput || process.dueAt.map { $0 <= now.wall } ?? false
+        process.hasInput || process.dueAt.map { $0 <= now.monotonic } ?? false
     }
 
     private func advance(to end: Int64) {
@@ -35,11 +41,11 @@ extension World {
         }
         let dues = processes.compactMap(\.dueAt)
         let next = min(end, dues.min() ?? end, agenda.nextAt ?? end)
-        now = now.advanced(byMilliseconds: max(1, next - now.wall))
+        now = now.advanced(byMilliseconds: max(1, next - now.monotonic))
     }
 
     private func happen() throws {
-        for happening in agenda.takeDue(at: now.wall) {
+        for happening in agenda.takeDue(at: now.monotonic) {
             switch happening {
             case .arrival(let parcel, let instance): process(instance)?.deliver(parcel)
             case .apns(let event, let instance, let life):
@@ -128,7 +134,7 @@ extension World {
     }
 
     func plan(_ happening: Happening, inMilliseconds delay: Int64) {
-        agenda.add(happening, at: now.wall + max(delay, 0))
+        agenda.add(happening, at: now.monotonic + max(delay, 0))
     }
 
     /// The network: in order and whole between two living instances, unless a fault says otherwise.

@@ -6,7 +6,7 @@ import Service
 extension World {
     func trace(_ text: @autoclosure () -> String) {
         guard isTraced else { return }
-        FileHandle.standardError.write(Data("\(now.wall - World.start) \(text())\n".utf8))
+        FileHandle.standardError.write(Data("\(phonesNow - World.start) \(text())\n".utf8))
     }
 
     func traceSent(_ parcel: Parcel, from: InstanceName, to: InstanceName) {

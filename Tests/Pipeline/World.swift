@@ -56,6 +56,8 @@ final class World {
     static let start: Int64 = 1_764_000_000_000
 
     var now = Moment(monotonic: 1_000, wall: World.start)
+    /// What the clocks of APNs and the phones show, which nobody sets, milliseconds since 1970.
+    var phonesNow: Int64 { World.start + now.monotonic - 1_000 }
     var random: SeededRandom
     var faults: Faults
     var phones = SimulatedPhones(intervalMilliseconds: 15_000)

@@ -241,6 +241,33 @@ import Web
         try world.run { world.segmenter.hasStopped }
     }
 
+    @Test(arguments: [(60_000, 100, 100), (60_000, 0, 0), (50, 100, 50)] as [(Int64, Int64, Int64)])
+    func `who is asked twice stops at once, but gives two requests that come together a moment`(
+        stop: Int64, together: Int64, expected: Int64
+    ) throws {
+        let world = try World { ($0.stopMilliseconds, $0.togetherMilliseconds) = (stop, together) }
+        world.adapter.drained = false
+        world.segmenter.stop()
+        #expect(!world.segmenter.hasStopped)
+        let stopBy = try #require(world.segmenter.stopByMilliseconds)
+        world.segmenter.stop()
+        let now = MonotonicClock.nowMilliseconds()
+        #expect(world.segmenter.stopByMilliseconds == max(stopBy - stop + expected, now))
+        world.segmenter.stop()
+        try world.run { world.segmenter.hasStopped }
+    }
+
+    @Test func `who has lost a lock goes, and says how`() throws {
+        let path = "\(world.directory.path)/x.lock"
+        world.segmenter.locks = [try #require(try InstanceLock(path))]
+        try world.segmenter.round()
+        #expect(unlink(path) == 0)
+        let failure = try #require(throws: ServiceFailure.self) {
+            for _ in 0..<2_000 { try world.segmenter.round() }
+        }
+        #expect(failure == ServiceFailure(.temporary, "place-lost", "\(path) is gone"))
+    }
+
     @Test func `who stops reads answers and no more work`() throws {
         try world.run { !world.segmenter.node.isAbandoned }
         world.adapter.drained = false

@@ -26,6 +26,17 @@ import Web
         withExtendedLifetime(lock) {}
     }
 
+    @Test func `a lock whose file was removed or replaced keeps nobody off`() throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/x.lock"
+        let lock = try #require(try InstanceLock(path))
+        #expect(lock.isHeld)
+        #expect(unlink(path) == 0)
+        #expect(!lock.isHeld)
+        try directory.write("", to: "x.lock")
+        #expect(!lock.isHeld)
+    }
+
     @Test func `a link is not followed`() throws {
         let directory = try TemporaryDirectory()
         let path = "\(directory.path)/x.lock"

@@ -113,14 +113,18 @@ import Testing
         #expect(try counts(database) == [80, 80])
     }
 
-    @Test func `a store whose file is gone takes no more`() throws {
+    @Test(arguments: ["a", "a-wal"], [true, false])
+    func `a store whose file is gone or another takes no more`(name: String, isReplaced: Bool) throws {
         let folder = try Folder()
         let database = try open(folder)
-        try FileManager.default.removeItem(atPath: folder.file("a"))
-        let failure = #expect(throws: StoreError.self) {
-            for round in 0..<Int64(Database.commitsPerLook + 1) { try work(database, round: round) }
+        try work(database, round: 0)
+        try FileManager.default.moveItem(atPath: folder.file(name), toPath: folder.file("former"))
+        if isReplaced { try Data().write(to: URL(filePath: folder.file(name))) }
+        for round in 1...2 as ClosedRange<Int64> {
+            let failure = #expect(throws: StoreError.self) { try work(database, round: round) }
+            #expect(failure?.message.contains(folder.file(name)) == true)
+            #expect(failure?.systemError == (isReplaced ? 0 : ENOENT))
         }
-        #expect(failure?.systemError == ENOENT)
     }
 
     private func size(_ path: String) throws -> Int {

@@ -46,7 +46,7 @@ struct UpCommand: Subcommand {
     static let details = """
         A service that dies is started again, after 0.2 s, then doubling times up to 10 s; after 30 s of life they
         begin anew. All log lines come on the standard error output. SIGTERM and SIGINT stop the services one after
-        the other, ingest first; a second one kills. SIGHUP makes all of them read the configuration again.
+        the other, ingest first; a second one all at once, and kills what is left a second later. SIGHUP makes all of them read the configuration again.
         With --simulator and no --config a complete configuration with keys is made in the data directory, or in a
         temporary one that is removed at the end.
         """

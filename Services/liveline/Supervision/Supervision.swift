@@ -35,7 +35,10 @@ struct Supervision {
 
     private enum Stopping: Equatable {
         case no
+        /// One after the other.
         case drains(until: Int64)
+        /// All together.
+        case hurries(until: Int64)
         case kills
     }
 
@@ -72,7 +75,7 @@ struct Supervision {
     /// When `tick` has something to do; nil if never.
     var nextDeadlineMilliseconds: Int64? {
         switch stopping {
-        case .drains(let until): return until
+        case .drains(let until), .hurries(let until): return until
         case .kills: return nil
         case .no:
             return startable.compactMap { place -> Int64? in
@@ -91,7 +94,7 @@ struct Supervision {
     /// Lets time pass.
     mutating func tick(_ now: Int64) -> [Order] {
         switch stopping {
-        case .drains(let until): return now >= until ? killAll() : []
+        case .drains(let until), .hurries(let until): return now >= until ? killAll() : []
         case .kills: return []
         case .no: return startable.compactMap { startIfDue($0, now) }
         }
@@ -122,7 +125,8 @@ struct Supervision {
         guard case .running(let since, _) = children[place].phase else { return [] }
         if isStopping {
             children[place].phase = .over
-            return stopping == .kills ? [] : terminateNext()
+            guard case .drains = stopping else { return [] }
+            return terminateNext()
         }
         if case .code(let code) = exit, SupervisionSettings.hopelessCodes.contains(code),
             !children[place].wasReady
@@ -140,13 +144,24 @@ struct Supervision {
         return []
     }
 
-    /// Stops them in order; told again, at once.
+    /// Stops them in order; told again, all at once.
+    ///
+    /// The second word may be the first one's echo, when a service manager and a person tell it at the same time. So
+    /// it asks each child too, which ends in order and at once when it is asked twice, and kills only what stays.
     mutating func stop(_ now: Int64) -> [Order] {
-        guard !isStopping else { return stopping == .kills ? [] : killAll() }
-        stopping = .drains(until: now + settings.drainMilliseconds)
-        for place in children.indices where !children[place].isRunning { children[place].phase = .over }
-        return terminateNext()
+        switch stopping {
+        case .no:
+            stopping = .drains(until: now + settings.drainMilliseconds)
+            for place in children.indices where !children[place].isRunning { children[place].phase = .over }
+            return terminateNext()
+        case .drains(let until):
+            stopping = .hurries(until: min(until, now + settings.hurryMilliseconds))
+            return running.map { .terminate($0) }
+        case .hurries, .kills: return []
+        }
     }
+
+    private var running: [Int] { children.indices.filter { children[$0].isRunning } }
 
     private func terminateNext() -> [Order] {
         children.firstIndex(where: \.isRunning).map { [.terminate($0)] } ?? []
@@ -154,6 +169,6 @@ struct Supervision {
 
     private mutating func killAll() -> [Order] {
         stopping = .kills
-        return children.indices.filter { children[$0].isRunning }.map { .kill($0) }
+        return running.map { .kill($0) }
     }
 }

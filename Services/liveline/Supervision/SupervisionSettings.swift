@@ -10,6 +10,8 @@ struct SupervisionSettings: Sendable, Equatable {
     var longLifeMilliseconds: Int64 = 30_000
     /// How long all of them together may take to stop before they are killed, ms.
     var drainMilliseconds: Int64 = 30_000
+    /// How long what is still there when it is told to stop again may take before it is killed, ms.
+    var hurryMilliseconds: Int64 = 1_000
 
     /// The exit codes after which starting again makes no sense, if the child has never been ready.
     static let hopelessCodes = [ExitCode.usage.rawValue, ExitCode.configuration.rawValue]

@@ -61,7 +61,7 @@ final class Supervisor: Pollable {
 
     /// Stops all children in order; told again, at once.
     func stop() {
-        logger.info(supervision.isStopping ? "killing" : "stopping")
+        logger.info(supervision.isStopping ? "stopping-at-once" : "stopping")
         carryOut(supervision.stop(MonotonicClock.nowMilliseconds()))
     }
 

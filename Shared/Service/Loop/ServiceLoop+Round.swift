@@ -61,9 +61,10 @@ extension ServiceLoop {
             "connections-ended", ["connections": ended, "frame_bytes_max": bus.limits.frameBytesMax])
     }
 
-    /// Makes sure that others can still reach this process.
+    /// Makes sure that others can still reach this process, and that nobody can take what it has locked.
     private func requirePlaces() throws(ServiceFailure) {
         try admin?.requirePlace()
+        for lock in locks where !lock.isHeld { throw .placeLost(lock.path) }
         guard !bus.ownsItsSockets else { return }
         let paths = Lane.allCases.map { bus.endpoint.path($0) }
         throw .placeLost(paths.first { FileIdentity(at: $0) == nil } ?? bus.endpoint.path(.work))

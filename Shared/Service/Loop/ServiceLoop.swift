@@ -40,8 +40,12 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
     var onReady: (() -> Void)?
     /// Called once, when the service begins to stop.
     var onStopping: () -> Void = {}
+    /// When it was asked to stop; nil while nobody has.
+    private var stoppingSinceMilliseconds: Int64?
     /// When the process ends at the latest; nil while nobody has asked it to stop.
     private(set) var stopByMilliseconds: Int64?
+    /// The locks that keep others off its name and its store.
+    var locks: [InstanceLock] = []
 
     init(
         context: ServiceContext, store: C.Storage, adapter: A, bus: Bus, admin: AdminDoor? = nil,
@@ -95,13 +99,24 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
 
     var isStopping: Bool { stopByMilliseconds != nil }
 
-    /// Begins to stop: work is read no more, what is under way is finished.
+    /// Begins to stop: work is read no more, what is under way is finished; told again, stops at once.
     func stop() {
-        guard stopByMilliseconds == nil else { return }
-        stopByMilliseconds = clock().monotonic + limits.stopMilliseconds
+        guard stopByMilliseconds == nil else { return hurry() }
+        let now = clock().monotonic
+        stoppingSinceMilliseconds = now
+        stopByMilliseconds = now + limits.stopMilliseconds
         onStopping()
         adapter.drain()
         owesTurn = true
+    }
+
+    /// Waits no longer, since who asks twice does not want to.
+    ///
+    /// Two that come together are one request, of a service manager and a supervisor, for example; what is under
+    /// way has its moment then.
+    private func hurry() {
+        guard let since = stoppingSinceMilliseconds, let stopBy = stopByMilliseconds else { return }
+        stopByMilliseconds = min(stopBy, max(clock().monotonic, since + limits.togetherMilliseconds))
     }
 
     /// Whether nothing is left to wait for.
@@ -122,8 +137,6 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
             for request in signals?.take() ?? [] {
                 switch request {
                 case .reload: take(reload())
-                // Who asks twice does not want to wait.
-                case .stop where isStopping: return
                 case .stop: stop()
                 }
             }
@@ -166,6 +179,8 @@ struct LoopLimits: Sendable {
     var behindMillisecondsMax: Int64 = 2_000
     /// How long stopping may take, in milliseconds.
     var stopMilliseconds: Int64 = 5_000
+    /// Within how many milliseconds two requests to stop count as one.
+    var togetherMilliseconds: Int64 = 500
     /// How often the run directory is looked at, in milliseconds.
     var tickMilliseconds: Int64 = 1_000
     /// The same while the process is young, so that neighbours that start together find each other soon.

@@ -9,16 +9,27 @@ struct FileIdentity: Equatable {
     init?(at path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// The file that a descriptor is open for.
+    init(of descriptor: CInt) throws(SystemError) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError(call: "fstat", code: errno) }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
         device = status.st_dev
         inode = status.st_ino
     }
 }
 
 extension ServiceFailure {
-    /// The socket at a path is this process's no more: nobody reaches it there, and it has to go.
+    /// The socket or lock at a path is this process's no more: nobody heeds it there, and it has to go.
     static func placeLost(_ path: String) -> ServiceFailure {
         let fate = FileIdentity(at: path) == nil ? "is gone" : "is another process's"
-        return ServiceFailure(.temporary, "place-lost", "the socket at \(path) \(fate)")
+        return ServiceFailure(.temporary, "place-lost", "\(path) \(fate)")
     }
 }
 

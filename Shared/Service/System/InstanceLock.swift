@@ -3,6 +3,7 @@ internal import Glibc
 /// A file that one process has locked for its life; the kernel gives the lock back however the process ends.
 final class InstanceLock {
     private let descriptor: CInt
+    private let file: FileIdentity
     /// The file's path.
     let path: String
 
@@ -13,6 +14,7 @@ final class InstanceLock {
     init?(_ path: String) throws(SystemError) {
         self.path = path
         descriptor = try InstanceLock.open(path)
+        file = try FileIdentity(of: descriptor)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno != EINTR else { continue }
             guard errno == EWOULDBLOCK else { throw SystemError(call: "flock", code: errno) }
@@ -24,6 +26,9 @@ final class InstanceLock {
         _ = unsafe pwrite(descriptor, text, text.utf8.count, 0)
     }
 
+    /// Whether it keeps others off: a file that was removed or replaced does not, since they lock the new one.
+    var isHeld: Bool { FileIdentity(at: path) == file }
+
     deinit { close(descriptor) }
 
     private static func open(_ path: String) throws(SystemError) -> CInt {
@@ -33,7 +38,7 @@ final class InstanceLock {
     }
 }
 
-/// Makes a directory, and those above it, unless it is there.
+/// Makes a directory, and those above it, unless it is there; what is made outlives a power cut.
 ///
 /// - Parameters:
 ///   - path: the directory.
@@ -54,4 +59,14 @@ func makeDirectory(_ path: String, mode: mode_t) throws(SystemError) {
         return
     }
     guard unsafe chmod(path, mode) == 0 else { throw SystemError(call: "chmod", code: errno) }
+    try syncDirectory(of: path)
+}
+
+/// Brings the name of a file or directory to disk: until then a power cut may take it with all that is in it.
+private func syncDirectory(of path: String) throws(SystemError) {
+    let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    let directory = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard directory >= 0 else { throw SystemError(call: "open", code: errno) }
+    defer { close(directory) }
+    guard fsync(directory) == 0 else { throw SystemError(call: "fsync", code: errno) }
 }

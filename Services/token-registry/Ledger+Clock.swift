@@ -1,0 +1,46 @@
+import Store
+
+extension Ledger {
+    /// What the clock showed when a turn last kept it, milliseconds since 1970; nil before the first.
+    func clock() throws(StoreError) -> Int64? {
+        try database.first("SELECT value FROM setting WHERE name = 'clock'") { $0.int(0) }
+    }
+
+    func keep(clock: Int64) throws(StoreError) {
+        try database.run(
+            """
+            INSERT INTO setting (name, value) VALUES ('clock', ?)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value
+            """, .int(clock))
+    }
+
+    /// Moves the instants that open deliveries, paces and budgets wait for.
+    ///
+    /// It goes through all participants and devices, which takes about a second for a million.
+    func moveWaits(by step: Int64, former: Int64) throws(StoreError) {
+        // What is over by the former clock may lie ahead of the new one.
+        let over = min(former, former + step)
+        try database.run(
+            """
+            UPDATE delivery SET at = at + ?1,
+                not_before = CASE WHEN not_before > 0 THEN not_before + ?1 ELSE 0 END,
+                send_before = CASE WHEN send_before > 0 THEN send_before + ?1 ELSE 0 END
+            WHERE message IN (SELECT number FROM message WHERE settled_at IS NULL) AND state < ?2
+            """, .int(step), .int(DeliveryState.delivered.rawValue))
+        try database.run(
+            """
+            UPDATE participant SET full_at = CASE WHEN full_at > ?2 THEN full_at + ?1 ELSE full_at END,
+                five_at = CASE WHEN five_at > ?2 THEN five_at + ?1 ELSE five_at END
+            WHERE full_at > ?2 OR five_at > ?2
+            """, .int(step), .int(over))
+        try database.run(
+            "UPDATE device SET start_full_at = start_full_at + ?1 WHERE start_full_at > ?2", .int(step),
+            .int(over))
+        try database.run(
+            "UPDATE gate SET since = since + ?1, trial_at = trial_at + ?1 WHERE fault IS NOT NULL", .int(step)
+        )
+        try database.run(
+            "UPDATE run SET channel_held_until = channel_held_until + ?1 WHERE channel_held_until > ?2",
+            .int(step), .int(over))
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Store
+import Testing
+import Web
+
+/// Stores that are damaged, gone, newer than the program, or on a disk that takes no writes, on the real executables.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `Stores in trouble` {
+    static let stores = [
+        (service: "ingest", name: "journal"), (service: "segmenter", name: "profiles"),
+        (service: "token-registry", name: "ledger"),
+    ]
+
+    private func path(_ name: String, _ fleet: Fleet) -> String { "\(fleet.dataDirectory)/\(name).sqlite" }
+
+    /// Runs a service until it is ready, and stops it.
+    private func makeStore(_ service: String, _ fleet: Fleet) throws {
+        try fleet.start(service)
+        try fleet.wait(for: "a ready line") { try fleet.log(service).contains(" ready") }
+        #expect(try fleet.stop(service) == 0)
+    }
+
+    @Test(arguments: stores)
+    func
+        `a damaged store, a newer one and something else at its place are refused by name, and left as they are`(
+            _ store: (service: String, name: String)
+        ) throws
+    {
+        let fleet = try Fleet()
+        try makeStore(store.service, fleet)
+        let path = path(store.name, fleet)
+        let sound = try Data(contentsOf: URL(filePath: path))
+        func requireRefusal(_ words: String, _ content: Data) throws {
+            for _ in 1...2 {
+                try fleet.start(store.service)
+                #expect(try fleet.exitCode(store.service) == 69)
+            }
+            let line = try #require(fleet.log(store.service).split(separator: "\n").last)
+            #expect(line.contains("\(store.service).1 error store ") && line.contains(words), "\(line)")
+            #expect(try Data(contentsOf: URL(filePath: path)) == content)
+        }
+        let noise = Data((0..<8_192).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        try noise.write(to: URL(filePath: path))
+        try requireRefusal("file is not a database", noise)
+
+        let torn = sound.prefix(100) + Data(count: sound.count - 100)
+        try torn.write(to: URL(filePath: path))
+        try requireRefusal("malformed", torn)
+
+        try sound.write(to: URL(filePath: path))
+        do {
+            let database = try Database(.file(path))
+            try database.run("PRAGMA user_version = 9999")
+        }
+        let newer = try Data(contentsOf: URL(filePath: path))
+        try requireRefusal("a newer program wrote it", newer)
+
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        try fleet.start(store.service)
+        #expect(try fleet.exitCode(store.service) == 69)
+        #expect(try fleet.log(store.service).contains("unable to open database file"))
+
+        // With the sound one back in its place all goes on.
+        try FileManager.default.removeItem(atPath: path)
+        try sound.write(to: URL(filePath: path))
+        try makeStore(store.service, fleet)
+    }
+
+    @Test(.enabled(if: Disk.canBeMade, "only root can mount a small disk"))
+    func `a disk that takes no writes lets nobody start, and what was accepted goes on when it does again`()
+        throws
+    {
+        let disk = try Disk(mebibytes: 16)
+        let fleet = try Fleet(dataDirectory: disk.path, delivery: #"{"intervalSeconds":0}"#)
+        try fleet.startAll()
+        try fleet.addPhones(5)
+        fleet.signal("rate-limiter", SIGSTOP)
+        let codes = try fleet.accepted((1...5).map { fleet.start("a\($0)", on: "p\($0)") })
+        for service in Fleet.services.reversed() where service != "rate-limiter" {
+            #expect(try fleet.stop(service) == 0, "\(service)")
+        }
+        try disk.remount(isReadOnly: true)
+        for store in Self.stores {
+            try fleet.start(store.service)
+            #expect(try fleet.exitCode(store.service) == 69)
+            let log = try fleet.log(store.service)
+            let isNamed = log.contains("ead-only") || log.contains("unable to open database file")
+            #expect(isNamed, "\(store.service): \(log.suffix(400))")
+        }
+        try disk.remount(isReadOnly: false)
+        fleet.signal("rate-limiter", SIGCONT)
+        for service in Fleet.services where service != "rate-limiter" { try fleet.start(service) }
+        for service in Fleet.services { try fleet.waitUntilReady(service) }
+        #expect(try fleet.outcomes(codes) == ["delivered": 5])
+    }
+
+    @Test(arguments: ["journal.sqlite", "journal.sqlite-wal"])
+    func `nothing is accepted into a journal that was removed`(_ name: String)
+        throws
+    {
+        let fleet = try Fleet(delivery: #"{"intervalSeconds":0}"#)
+        try fleet.startAll()
+        try fleet.addPhones(1)
+        let codes = try fleet.accepted([fleet.start("a1", on: "p1")])
+        #expect(try fleet.outcomes(codes) == ["delivered": 1])
+        try FileManager.default.removeItem(atPath: "\(fleet.dataDirectory)/\(name)")
+        for n in 1...2 {
+            let answer = try #require(fleet.calls([fleet.update("a1", n)])[0])
+            #expect(answer.status == 503 && answer.body.contains("storage"), "\(answer)")
+        }
+        #expect(try fleet.log("ingest").contains("removed or replaced while the store is open"))
+        guard name == "journal.sqlite" else { return }
+        #expect(try fleet.stop("ingest", withinSeconds: 7) == 0)
+    }
+}
