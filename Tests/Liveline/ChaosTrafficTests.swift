@@ -5,7 +5,7 @@ import Web
 
 @testable import liveline
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ChaosTrafficTests {
     private let standIn: StandIn
     private let screen = Screen()
