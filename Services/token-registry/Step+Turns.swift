@@ -36,9 +36,10 @@ extension Step {
         while budget > 0, let number = memory[keyPath: messages].first {
             memory[keyPath: messages].removeFirst()
             guard let message = try message(number), let cursor = message.cursor else { continue }
-            try flush()
             let limit = min(budget, Batch.recipientsMax)
             let hasChannel = try run(message.run)?.channel != nil
+            // Who listens may differ from what the ledger holds; what the other query looks at never changes.
+            if hasChannel { try flush() }
             // An update is heard by all the others; an end ends them too.
             let page = try ledger.participants(
                 run: message.run, after: cursor, through: message.participantMax, limit: limit,

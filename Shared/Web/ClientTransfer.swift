@@ -153,12 +153,13 @@ internal import CCurl
     }
 
     private func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let line = unsafe String(decoding: bytes, as: UTF8.self)
-        if line.hasPrefix("HTTP/") {
+        if unsafe bytes.starts(with: "HTTP/".utf8) {
             // A final answer follows an interim one.
             headers = HTTPHeaders()
-        } else if let colon = line.firstIndex(of: ":") {
-            headers.add(String(line[..<colon]), line[line.index(after: colon)...].trimmed)
+        } else if let colon = unsafe bytes.firstIndex(of: UInt8(ascii: ":")) {
+            let name = unsafe String(decoding: bytes[..<colon], as: UTF8.self)
+            let value = unsafe bytes[(colon + 1)...].trimmed
+            headers.add(name, unsafe String(decoding: value, as: UTF8.self))
         }
         return bytes.count
     }
@@ -178,9 +179,13 @@ internal import CCurl
     }
 }
 
-extension Substring {
-    fileprivate var trimmed: String {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0.isNewline }
-        return String(drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+extension Slice<UnsafeRawBufferPointer> {
+    /// Without the white space at both ends (RFC 9110, section 5.5, and the end of the line).
+    fileprivate var trimmed: Slice<UnsafeRawBufferPointer> {
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D || $0 == 0x0A }
+        guard let first = unsafe firstIndex(where: { !isSpace($0) }),
+            let last = unsafe lastIndex(where: { !isSpace($0) })
+        else { return unsafe self[startIndex..<startIndex] }
+        return unsafe self[first...last]
     }
 }

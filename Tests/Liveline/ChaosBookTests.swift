@@ -4,25 +4,25 @@ import Testing
 @testable import liveline
 
 struct ChaosBookTests {
-    private var book = ChaosBook()
-    private var connection = 1
-    private let phones = ["p-1", "p-2", "p-3"]
+    var book = ChaosBook(intervalMilliseconds: 15_000)
+    var connection = 1
+    let phones = ["p-1", "p-2", "p-3"]
 
     /// An activity whose start has been accepted.
-    private mutating func begin(on count: Int = 1) -> Int {
+    mutating func begin(on count: Int = 1) -> Int {
         let serial = book.begin(name: { "a-\($0)" }, hardwareIDs: Array(phones.prefix(count)))
         accept(.start, serial)
         return serial
     }
 
     @discardableResult
-    private mutating func accept(_ kind: ChaosBook.Kind, _ serial: Int) -> ChaosNumber {
+    mutating func accept(_ kind: ChaosBook.Kind, _ serial: Int) -> ChaosNumber {
         let number = book.send(kind, serial: serial)
         book.accepted(number, code: "M-\(number.packed)")
         return number
     }
 
-    private mutating func arrive(
+    mutating func arrive(
         _ number: ChaosNumber, at milliseconds: Int64, phone: String = "p-1", status: Int = 200,
         reaches: Bool = true, id: String? = nil, token: String = "t"
     ) {
@@ -34,14 +34,14 @@ struct ChaosBookTests {
                 answeredAtMicroseconds: milliseconds * 1_000))
     }
 
-    private mutating func gatewayDies(at milliseconds: Int64) {
+    mutating func gatewayDies(at milliseconds: Int64) {
         connection += 1
         let place = book.timeline.begin(.kill, .apnsGateway, at: milliseconds)
         book.timeline.ended(place, at: milliseconds)
         book.timeline.over(place, at: milliseconds + 500)
     }
 
-    private func settled(_ delivered: Int, errors: Int = 0, total: Int? = nil) -> ChaosBook.Settled {
+    func settled(_ delivered: Int, errors: Int = 0, total: Int? = nil) -> ChaosBook.Settled {
         ChaosBook.Settled(delivered: delivered, errors: errors, total: total)
     }
 
@@ -157,6 +157,16 @@ struct ChaosBookTests {
         #expect(book.breaches.first?.hasPrefix("a dead token again, told 00:00:01.000: update 2") == true)
     }
 
+    @Test(arguments: [200, 503, 0])
+    mutating func `a dead token is not used again, whatever APNs says then`(status: Int) {
+        let serial = begin()
+        let (one, two) = (accept(.update, serial), accept(.update, serial))
+        arrive(one, at: 1_000, status: 410, reaches: false, token: "dead")
+        arrive(two, at: 9_000, status: status, reaches: status == 200, token: "dead")
+        book.weigh()
+        #expect(book.breachCount == 1)
+    }
+
     @Test mutating func `unless the gateway ended with the answer, or the token was registered late`() {
         let serial = begin()
         let one = accept(.update, serial)
@@ -238,6 +248,26 @@ struct ChaosBookTests {
             book.breaches == [
                 "not settled: update 1 of a-0 (M-1)", "never answered: update 2 of a-0", "it does not fit",
             ])
+    }
+
+    @Test mutating func `an accepted message that nobody judged is a breach`() {
+        let serial = begin()
+        let one = accept(.update, serial)
+        #expect(book.judge(ChaosNumber(serial: serial, step: 0), settled(0), isLate: true) == nil)
+        book.balance()
+        #expect(book.breaches == ["1 accepted messages were not judged"])
+        #expect(book.judge(one, settled(0), isLate: true) == nil)
+        book.balance()
+        #expect(book.breachCount == 1)
+    }
+
+    @Test mutating func `what was in flight when gateways ended bounds what may come twice`() {
+        for moment in [1_000, 2_000, 3_000, 9_000] { arrive(accept(.update, begin()), at: Int64(moment)) }
+        gatewayDies(at: 2_500)
+        gatewayDies(at: 3_500)
+        book.timeline.committed(1_000, at: 2_000)
+        book.weigh()
+        #expect(book.tally.inFlightAtEnds == 1 + 2)
     }
 
     // MARK: Phones

@@ -55,6 +55,9 @@ struct ChaosPlanTests {
             #expect(ChaosParameters.phones(ofSlot: slot) == 1)
         }
         #expect(ChaosParameters.phones(ofSlot: 0) == 3)
+        #expect((0..<100).contains(where: ChaosParameters.isFiltered))
+        #expect((0..<100).contains(where: ChaosParameters.isBroadcast))
+        #expect(!(0..<5_000).contains { ChaosParameters.isFiltered($0) && ChaosParameters.isBroadcast($0) })
     }
 }
 

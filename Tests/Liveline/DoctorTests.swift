@@ -7,7 +7,7 @@ import Testing
 
 @testable import liveline
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DoctorTests {
     private let directory: TemporaryDirectory
     private let now = Date().timeIntervalSince1970

@@ -41,6 +41,15 @@ struct Door: Sendable, Equatable {
             timeoutMilliseconds: Self.timeoutMilliseconds, caFile: caFile)
     }
 
+    /// Makes a broadcast channel whose newest message APNs keeps.
+    func channelRequest() -> HTTPClientRequest {
+        HTTPClientRequest(
+            method: "POST", url: "\(url)/v1/applications/\(URLText.segment(application))/channels",
+            headers: ["Content-Type": "application/json", "Authorization": "Bearer \(auth)"],
+            body: JSONWriter.object { $0.member("storagePolicy", 1) },
+            timeoutMilliseconds: Self.timeoutMilliseconds, caFile: caFile)
+    }
+
     /// Asks how a message stands.
     func statusRequest(_ code: String) -> HTTPClientRequest {
         HTTPClientRequest(

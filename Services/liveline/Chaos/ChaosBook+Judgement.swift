@@ -32,7 +32,7 @@ extension ChaosBook {
         tally.delivered += settled.delivered
         tally.errors += settled.errors
         tally.superseded += max(
-            0, (settled.total ?? activity.places.count) - settled.delivered - settled.errors)
+            0, (settled.total ?? activity.deliveries(message.kind)) - settled.delivered - settled.errors)
         forget(number)
         return nil
     }
@@ -49,15 +49,17 @@ extension ChaosBook {
         let mayFail = message.reaches.count - certain + unstarted
         if settled.errors > mayFail { return "\(settled.errors) deliveries failed" }
         // What the registry takes only after the end of its run finds nobody.
-        let least = activity.endAccepted ? 0 : activity.places.count
-        if let total = settled.total, !(least...activity.places.count).contains(total) {
-            return "\(total) deliveries for \(activity.places.count) phones"
+        let most = activity.deliveries(message.kind)
+        let least = activity.endAccepted ? 0 : most
+        if let total = settled.total, !(least...most).contains(total) {
+            return "\(total) deliveries in the place of \(most)"
         }
         return nil
     }
 
     /// Something is wrong with a message to the very end.
     mutating func condemn(_ number: ChaosNumber, _ fault: String) {
+        tally.condemned += 1
         breach(fault)
         forget(number)
     }
@@ -66,6 +68,12 @@ extension ChaosBook {
     mutating func unsettled(_ number: ChaosNumber) {
         tally.unsettled += 1
         breach("not settled: \(name(number))")
+    }
+
+    /// Sees that every accepted message was judged, so that none is forgotten by the run itself.
+    mutating func balance() {
+        let open = tally.accepted - tally.settled - tally.unsettled - tally.condemned
+        if open != 0 { breach("\(open) accepted messages were not judged") }
     }
 
     /// Compares what a phone shows in the end with the newest state that was accepted.

@@ -10,6 +10,8 @@
 ///   registry had its report (once for each such end), or APNs' answer was lost on its way.
 /// - A token to which APNs has answered 410 is not pushed to again, with the same exception. A token whose registration
 ///   was under way when it died counts as registered anew.
+/// - Two updates reach a phone no closer than the interval, however often services end in between. What counts is what
+///   the registry can know: an update whose answer ended with its gateway, or was lost, may be followed at once.
 /// - Every accepted message is settled, with one delivery for each phone: delivered where APNs told a gateway 200 that
 ///   did not end with it, and only where APNs has had it. Where tokens change, an activity may run out of participants
 ///   and begin anew, and only the order, the repeats and the settling are promised.
@@ -40,11 +42,15 @@ struct ChaosBook {
         let hardwareID: String
         var isStarted = false
         var last: Reach?
+        /// The newest update of which APNs has told a gateway that it took it, as it first came.
+        var paced: Reach?
     }
 
     struct Activity: Sendable {
         let name: String
+        /// Its phones; the last place is the channel, if it is bound to one.
         var places: [Place]
+        let isBroadcast: Bool
         /// Messages that are not judged yet, by their steps.
         var open: [Int: Message] = [:]
         var steps = 0
@@ -56,18 +62,28 @@ struct ChaosBook {
         /// Whether a token died while its registration was under way.
         var isRegisteredLate = false
 
+        /// How many deliveries a message of it has.
+        func deliveries(_ kind: Kind) -> Int {
+            guard isBroadcast else { return places.count }
+            return kind == .start ? places.count - 1 : 1
+        }
+
         /// Whether everything about it is known.
         var isOver: Bool { endAccepted && open.isEmpty }
     }
 
-    /// A push that came again, or a 410 after a 410: whether somebody must have known is told in the end.
+    /// A push that came again or too soon, or a 410 after a 410: whether somebody must have known is told in the end.
     private struct Suspicion {
+        enum Kind { case again, death, pace }
+
         var former: Reach
         var again: Int64
         var text: String
-        var isDeath = false
+        var kind = Kind.again
     }
 
+    /// How far apart two updates come to a phone at least, ms.
+    let intervalMilliseconds: Int64
     var timeline = ChaosTimeline()
     private(set) var activities: [Int: Activity] = [:]
     private(set) var breaches: [String] = []
@@ -77,10 +93,18 @@ struct ChaosBook {
     private var deaths: [String: Reach] = [:]
     private var suspicions: [Suspicion] = []
     private var connections: [Int: Int64] = [:]
+    /// When each push that reached a phone was answered.
+    private var answers: [Int64] = []
     private var begun = 0
 
     /// How many breaches are kept with their words.
     static let breachesMax = 20
+    /// How much later than it was sent a push may come, ms: the interval is from one sending to the next, and the
+    /// simulator may have to wait for a processor.
+    static let lateMilliseconds: Int64 = 1_000
+
+    /// - Parameter intervalMilliseconds: how far apart two updates come to a phone at least.
+    init(intervalMilliseconds: Int64 = 0) { self.intervalMilliseconds = intervalMilliseconds }
 
     /// Notes something that must not be.
     mutating func breach(_ text: String) {
@@ -90,11 +114,13 @@ struct ChaosBook {
 
     // MARK: Calls
 
-    /// Begins an activity.
+    /// Begins an activity, which may be bound to a channel.
     ///
     /// - Returns: its serial number.
-    mutating func begin(name: (Int) -> String, hardwareIDs: [String]) -> Int {
-        activities[begun] = Activity(name: name(begun), places: hardwareIDs.map { Place(hardwareID: $0) })
+    mutating func begin(name: (Int) -> String, hardwareIDs: [String], channel: String? = nil) -> Int {
+        let places = hardwareIDs + (channel.map { [ArrivalFeed.place(ofChannel: $0)] } ?? [])
+        activities[begun] = Activity(
+            name: name(begun), places: places.map { Place(hardwareID: $0) }, isBroadcast: channel != nil)
         begun += 1
         return begun - 1
     }
@@ -164,7 +190,9 @@ struct ChaosBook {
 extension ChaosBook {
     /// Takes a push that came to APNs.
     mutating func take(_ arrival: ArrivalFeed.Arrival) {
-        let number = ChaosNumber(packed: arrival.number)
+        var number = ChaosNumber(packed: arrival.number)
+        // A start for a phone that is to listen carries the newest state that the channel has.
+        if arrival.event == "start", activities[number.serial]?.isBroadcast == true { number.step = 0 }
         let arrived = arrival.atMicroseconds / 1_000
         let connectedAt = connections[arrival.connection] ?? arrived
         connections[arrival.connection] = connectedAt
@@ -173,9 +201,15 @@ extension ChaosBook {
             answered: arrival.answeredAtMicroseconds / 1_000, connectedAt: connectedAt,
             isTold: arrival.status == 200 || arrival.status == 410)
         tally.arrivals += 1
-        if arrival.status == 410 { return takeDeath(arrival, number, reach) }
+        if let death = deaths[arrival.token] { suspect(arrival, number, reach, after: death) }
+        if arrival.status == 410 {
+            tally.gone += 1
+            return deaths[arrival.token] = reach
+        }
+        if arrival.status == 403 { tally.forbidden += 1 }
         guard arrival.verdict != nil else { return tally.notTaken += 1 }
         tally.pushes += 1
+        answers.append(reach.answered)
         guard
             let place = activities[number.serial]?.places.firstIndex(where: {
                 $0.hardwareID == arrival.hardwareID
@@ -191,6 +225,7 @@ extension ChaosBook {
     private mutating func reached(_ number: ChaosNumber, _ place: Int, _ reach: Reach, _ hardwareID: String) {
         let former = activities[number.serial]?.places[place].last
         if number.step == 0 { activities[number.serial]?.places[place].isStarted = true }
+        pace(number, place, reach, hardwareID)
         guard let former, former.step >= number.step else {
             activities[number.serial]?.open[number.step]?.reaches.append(reach)
             activities[number.serial]?.places[place].last = reach
@@ -213,6 +248,29 @@ extension ChaosBook {
         if let known { activities[number.serial]?.open[number.step]?.reaches[known] = reach }
     }
 
+    /// Suspects an update that comes sooner after the last one than the pace allows.
+    private mutating func pace(_ number: ChaosNumber, _ place: Int, _ reach: Reach, _ hardwareID: String) {
+        guard let activity = activities[number.serial], activity.open[number.step]?.kind == .update,
+            reach.isTold
+        else { return }
+        let former = activity.places[place].paced
+        guard former.map({ $0.step < number.step }) ?? true else { return }
+        activities[number.serial]?.places[place].paced = reach
+        // Where tokens change a participant may begin anew, and its pace with it.
+        guard let former, !activity.hasStrayed else { return }
+        let passed = reach.arrived - former.arrived
+        tally.paced += 1
+        guard passed < intervalMilliseconds - Self.lateMilliseconds else {
+            return tally.shortestMilliseconds = min(tally.shortestMilliseconds, passed)
+        }
+        suspicions.append(
+            Suspicion(
+                former: former, again: reach.arrived,
+                text: "\(passed) ms after \(former.step) (\(clock(former.arrived))): \(name(number)) at "
+                    + "\(hardwareID), \(clock(reach.arrived))",
+                kind: .pace))
+    }
+
     /// Why nobody could know of a push when the next came; nil if somebody must have known.
     func excuse(_ former: Reach, until now: Int64) -> ChaosTally.Excuse? {
         if !former.isTold { return .lostAnswer }
@@ -223,32 +281,35 @@ extension ChaosBook {
             ? .lostAnswer : nil
     }
 
-    private mutating func takeDeath(
-        _ arrival: ArrivalFeed.Arrival, _ number: ChaosNumber, _ reach: Reach
+    /// Suspects a push to a token of which APNs has said 410, whatever it says now.
+    private mutating func suspect(
+        _ arrival: ArrivalFeed.Arrival, _ number: ChaosNumber, _ reach: Reach, after death: Reach
     ) {
-        tally.gone += 1
-        let former = deaths.updateValue(reach, forKey: arrival.token)
-        guard let former else { return }
         tally.goneAgain += 1
         guard activities[number.serial]?.isRegisteredLate != true else { return }
         suspicions.append(
             Suspicion(
-                former: former, again: reach.arrived,
-                text: "a dead token again, told \(clock(former.arrived)): \(name(number)) at "
+                former: death, again: reach.arrived,
+                text: "a dead token again, told \(clock(death.arrived)): \(name(number)) at "
                     + "\(arrival.hardwareID), \(clock(reach.arrived)), token \(arrival.token.prefix(12))…",
-                isDeath: true))
+                kind: .death))
     }
 
     /// Tells which repeats nobody could know of, and which are breaches, once all evidence is there.
     mutating func weigh() {
         for suspicion in suspicions {
             guard let excuse = excuse(suspicion.former, until: suspicion.again) else {
-                breach(suspicion.text)
+                let isLate =
+                    suspicion.kind == .pace
+                    && timeline.isHeldBack(
+                        suspicion.former.arrived, slackMilliseconds: Self.lateMilliseconds)
+                if !isLate { breach(suspicion.text) }
                 continue
             }
-            if !suspicion.isDeath { tally.count(excuse) }
+            if suspicion.kind == .again { tally.count(excuse) }
         }
         suspicions = []
+        tally.inFlightAtEnds = timeline.lost(of: answers.sorted())
     }
 
     /// The time of day in UTC, to the millisecond.

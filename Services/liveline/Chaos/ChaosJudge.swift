@@ -23,6 +23,8 @@ final class ChaosJudge: Pollable {
     private let book: Shared<ChaosBook>
     private let feed: ArrivalFeed
     private var waiting = FIFO<Question>()
+    /// What is settled otherwise than it should be, or got no answer, and is asked about again soon.
+    private var soon = FIFO<Question>()
     private var answered = FIFO<(question: Question, settled: ChaosBook.Settled, at: Int64)>()
     private var asking = 0
     /// How many messages are asked about, or will be.
@@ -31,8 +33,11 @@ final class ChaosJudge: Pollable {
     private(set) var misfits = 0
     private var due: Int64 = 0
 
-    /// How long after its acceptance a message is asked about, and each time after that, ms.
-    private static let patienceMilliseconds: Int64 = 6_000
+    /// How long after its acceptance a message is asked about, and each time after that, ms: most are settled by the
+    /// first time, since each question costs the door time in which it could accept messages.
+    private let patienceMilliseconds: Int64
+    /// After what time that is, ms.
+    private static let soonMilliseconds: Int64 = 6_000
     private static let (batchMax, batchesMax, pauseMilliseconds) = (200, 4, Int64(100))
     /// How often a message that does not fit is judged before the end of a gateway is an excuse.
     private static let judgedEarly = 3
@@ -40,8 +45,11 @@ final class ChaosJudge: Pollable {
     private let fullStride: Int
 
     init(
-        _ client: HTTPClient, _ door: Door, _ book: Shared<ChaosBook>, _ feed: ArrivalFeed, rate: Int64
+        _ client: HTTPClient, _ door: Door, _ book: Shared<ChaosBook>, _ feed: ArrivalFeed,
+        _ parameters: ChaosParameters
     ) {
+        let rate = parameters.rate
+        patienceMilliseconds = 6_000 + parameters.intervalSeconds * 1_000
         fullStride = Int(min(16, max(1, rate / 25)))
         (self.client, self.door, self.book, self.feed) = (client, door, book, feed)
     }
@@ -52,10 +60,24 @@ final class ChaosJudge: Pollable {
         later(Question(number: number, code: code, due: 0))
     }
 
+    /// Asks again when the message may be settled.
     private func later(_ question: Question) {
         var question = question
-        question.due = MonotonicClock.nowMilliseconds() + Self.patienceMilliseconds
+        question.due = MonotonicClock.nowMilliseconds() + patienceMilliseconds
         waiting.append(question)
+    }
+
+    private func again(_ question: Question) {
+        var question = question
+        question.due = MonotonicClock.nowMilliseconds() + Self.soonMilliseconds
+        soon.append(question)
+    }
+
+    /// The next question that is due.
+    private func next(_ now: Int64) -> Question? {
+        if let first = soon.first, first.due <= now { return soon.popFirst() }
+        if let first = waiting.first, first.due <= now { return waiting.popFirst() }
+        return nil
     }
 
     // MARK: Turns
@@ -71,25 +93,22 @@ final class ChaosJudge: Pollable {
         {
             judge(next.question, next.settled)
         }
-        while asking < Self.batchesMax, let first = waiting.first, first.due <= nowMilliseconds {
-            ask(nowMilliseconds)
+        while asking < Self.batchesMax {
+            var batch: [Question] = []
+            while batch.count < Self.batchMax, let next = next(nowMilliseconds) { batch.append(next) }
+            guard !batch.isEmpty else { return }
+            ask(batch)
         }
     }
 
-    private func ask(_ now: Int64) {
-        var batch: [Question] = []
-        while batch.count < Self.batchMax, let first = waiting.first, first.due <= now,
-            let next = waiting.popFirst()
-        {
-            batch.append(next)
-        }
+    private func ask(_ batch: [Question]) {
         asking += 1
         client.send(door.listRequest(batch.map(\.code))) { [weak self] result in
             guard let self else { return }
             asking -= 1
             guard case .success(let answer) = result, answer.status == 200,
                 let items = (try? JSONDocument(answer.body))?.root["items"]?.elements
-            else { return batch.forEach { self.later($0) } }
+            else { return batch.forEach { self.again($0) } }
             listed(batch, Array(items))
         }
     }
@@ -119,7 +138,7 @@ final class ChaosJudge: Pollable {
             guard let self else { return }
             guard case .success(let answer) = result, answer.status == 200,
                 let status = MessageStatus(answer.body), status.isSettled
-            else { return later(question) }
+            else { return again(question) }
             let counts = status.counts
             let settled = ChaosBook.Settled(
                 delivered: counts.delivered, errors: counts.failed + counts.expired + counts.unreachable,
@@ -137,12 +156,19 @@ final class ChaosJudge: Pollable {
             question.number, settled, isLate: question.judged > Self.judgedEarly)
         guard question.fault != nil else { return open -= 1 }
         misfits += 1
-        later(question)
+        again(question)
     }
 
     /// Judges what is left: it is a breach.
+    ///
+    /// What the door is asked about just now the book finds missing.
     func finish() {
-        while let question = waiting.popFirst() {
+        while let next = answered.popFirst() {
+            book.value.condemn(
+                next.question.number, "settled, but not all that came to APNs is known: \(next.question.code)"
+            )
+        }
+        while let question = soon.popFirst() ?? waiting.popFirst() {
             if let fault = question.fault {
                 book.value.condemn(question.number, fault)
             } else {

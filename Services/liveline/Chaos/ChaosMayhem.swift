@@ -21,7 +21,7 @@ final class ChaosMayhem: Pollable {
     private let supervisor: Supervisor
     private let client: HTTPClient
     private let control: SimulatorControl
-    private let straying: () -> [(serial: Int, activity: String, hardwareID: String)]
+    private let straying: (Int) -> (serial: Int, activity: String, hardwareID: String)?
     private let began = MonotonicClock.nowMilliseconds()
     /// What is to be done to a service as soon as it is ready.
     private var waiting: [ChaosPlan.Action] = []
@@ -41,11 +41,11 @@ final class ChaosMayhem: Pollable {
     ///   - supervisor: who starts services again.
     ///   - client: where calls are made.
     ///   - control: the simulator.
-    ///   - straying: the activities whose tokens may change.
+    ///   - straying: picks an activity whose tokens may change.
     init(
         _ plan: ChaosPlan, book: Shared<ChaosBook>, supervisor: Supervisor, client: HTTPClient,
         control: SimulatorControl,
-        straying: @escaping () -> [(serial: Int, activity: String, hardwareID: String)]
+        straying: @escaping (Int) -> (serial: Int, activity: String, hardwareID: String)?
     ) {
         (self.plan, self.book, self.supervisor) = (plan, book, supervisor)
         (self.client, self.control, self.straying) = (client, control, straying)
@@ -154,9 +154,7 @@ final class ChaosMayhem: Pollable {
     }
 
     private func changeToken(_ pick: Int, _ isDismissed: Bool) {
-        let all = straying()
-        guard !all.isEmpty else { return }
-        let (serial, activity, hardwareID) = all[pick % all.count]
+        guard let (serial, activity, hardwareID) = straying(pick) else { return }
         book.value.strays(serial, isDismissed: isDismissed)
         if isDismissed { dismissals += 1 } else { tokensChanged += 1 }
         let path = "\(SimulatorControl.phone(hardwareID))/\(isDismissed ? "dismiss" : "rotate")"

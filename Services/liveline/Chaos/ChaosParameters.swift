@@ -34,6 +34,20 @@ struct ChaosParameters: Sendable, Equatable {
     /// Whether the tokens of a slot's activities change.
     static func isStraying(_ slot: Int) -> Bool { slot % strayingStride == 1 }
 
+    /// Whether a slot's activity is bound to a broadcast channel; it never ends, since the next one on the channel
+    /// would hear what is still on its way for the former.
+    static func isBroadcast(_ slot: Int) -> Bool { isSpecial(slot) && slot / sharedStride % 3 == 1 }
+
+    /// Whether a slot's activities start by a filter that finds its phones.
+    static func isFiltered(_ slot: Int) -> Bool { isSpecial(slot) && slot / sharedStride % 3 == 2 }
+
+    /// Only some slots have a filter or a channel, so that making them takes no time.
+    private static func isSpecial(_ slot: Int) -> Bool {
+        phones(ofSlot: slot) > 1 && slot < specialSlots
+    }
+
+    private static let specialSlots = 500
+
     /// How many phones there are.
     var phoneCount: Int { (0..<activities).reduce(0) { $0 + Self.phones(ofSlot: $1) } }
 }

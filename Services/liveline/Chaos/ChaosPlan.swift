@@ -113,9 +113,17 @@ enum ChaosFault: String, CaseIterable, Sendable {
     case slow
     /// One stream at a time for a moment.
     case narrow
+    /// 403 `ExpiredProviderToken`.
+    case expiredKey
+    /// 403 `InvalidProviderToken`, until the next fault: the application is paused.
+    case invalidKey
+
+    /// Every so many faults one refuses the provider token: a pause holds everything back for 30 s at least.
+    static let pauseStride = 60
 
     static func random(using random: inout ChaosRandom) -> ChaosFault {
-        allCases.randomElement(using: &random) ?? .slow
+        if random.happens(onceIn: pauseStride) { return .invalidKey }
+        return allCases.filter { $0 != .invalidKey }.randomElement(using: &random) ?? .slow
     }
 
     /// The rule that the simulator is to follow: JSON text; nil for what is no matter of single requests.
@@ -132,6 +140,8 @@ enum ChaosFault: String, CaseIterable, Sendable {
         case .close: #"{"count":1,"nth":4,"action":"close"}"#
         case .slow: #"{"count":50,"action":"pass","delayMilliseconds":700}"#
         case .narrow: #"{"count":1,"action":"pass","streamLimit":1}"#
+        case .expiredKey: #"{"count":10,"every":2,"status":403,"reason":"ExpiredProviderToken"}"#
+        case .invalidKey: #"{"status":403,"reason":"InvalidProviderToken"}"#
         case .closeAll: nil
         }
     }

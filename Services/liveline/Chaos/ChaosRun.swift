@@ -25,26 +25,48 @@ struct ChaosRun {
             loop: loop, door: own.door, control: own.control, app: LoadApp(), progress: progress,
             name: "chaos-\(parameters.seed)")
         try setup.createPhones(parameters.phoneCount)
-        let book = Shared(ChaosBook())
+        let channels = try createFiltersAndChannels(setup)
+        let book = Shared(ChaosBook(intervalMilliseconds: parameters.intervalSeconds * 1_000))
         let feed = ArrivalFeed(loop.client, own.control, next: 0, hasRefused: true) { book.value.take($0) }
-        let judge = ChaosJudge(loop.client, own.door, book, feed, rate: parameters.rate)
-        let traffic = ChaosTraffic(parameters, book: book, setup: setup, client: loop.client) {
-            judge.add($0, $1)
-        }
+        let judge = ChaosJudge(loop.client, own.door, book, feed, parameters)
+        let traffic = ChaosTraffic(
+            parameters, book: book, setup: setup, client: loop.client, channels: channels
+        ) { judge.add($0, $1) }
         let mayhem = ChaosMayhem(
             ChaosPlan(parameters), book: book, supervisor: own.running.supervisor, client: loop.client,
             control: own.control
-        ) { traffic.straying }
+        ) { traffic.straying($0) }
         defer { mayhem.calm() }
-        let cast = Cast(loop: loop, book: book, feed: feed, judge: judge, traffic: traffic, mayhem: mayhem)
-        try rage(cast)
-        try rest(cast)
-        try conclude(cast)
+        let cast = Cast(
+            loop: loop, book: book, feed: feed, judge: judge, traffic: traffic, mayhem: mayhem,
+            gauge: ChaosGauge(own.running.supervisor))
+        let pace = try rage(cast)
+        let restMilliseconds = try time { () throws(CommandFailure) in try rest(cast) }
+        let judgeMilliseconds = try time { () throws(CommandFailure) in try conclude(cast) }
         return ChaosReport(
-            parameters: parameters, tally: book.value.tally, timeline: book.value.timeline,
+            parameters: parameters, tally: book.value.tally, timeline: book.value.timeline, pace: pace,
+            restMilliseconds: restMilliseconds, judgeMilliseconds: judgeMilliseconds,
             unknown: traffic.unknown, busy: traffic.busy, faults: mayhem.faults,
-            tokensChanged: mayhem.tokensChanged, dismissals: mayhem.dismissals,
+            tokensChanged: mayhem.tokensChanged, dismissals: mayhem.dismissals, usages: cast.gauge.usages,
             breaches: book.value.breaches, breachCount: book.value.breachCount)
+    }
+
+    private func createFiltersAndChannels(_ setup: LoadSetup) throws(CommandFailure) -> [Int: String] {
+        var channels: [Int: String] = [:]
+        var first = 1
+        for slot in 0..<parameters.activities {
+            let count = ChaosParameters.phones(ofSlot: slot)
+            if ChaosParameters.isFiltered(slot) { try setup.createFilter(numbers: first...first + count - 1) }
+            if ChaosParameters.isBroadcast(slot) { channels[slot] = try setup.createChannel() }
+            first += count
+        }
+        return channels
+    }
+
+    private func time(_ work: () throws(CommandFailure) -> Void) throws(CommandFailure) -> Int64 {
+        let began = MonotonicClock.nowMilliseconds()
+        try work()
+        return MonotonicClock.nowMilliseconds() - began
     }
 
     /// All that takes part.
@@ -55,8 +77,9 @@ struct ChaosRun {
         let judge: ChaosJudge
         let traffic: ChaosTraffic
         let mayhem: ChaosMayhem
+        let gauge: ChaosGauge
 
-        var members: [any Pollable] { [traffic, feed, judge, mayhem] }
+        var members: [any Pollable] { [traffic, feed, judge, mayhem, gauge] }
     }
 
     private func line(_ cast: Cast) -> String {
@@ -68,14 +91,19 @@ struct ChaosRun {
             + "breaches \(cast.book.value.breachCount)"
     }
 
-    private func rage(_ cast: Cast) throws(CommandFailure) {
+    private func rage(_ cast: Cast) throws(CommandFailure) -> ChaosReport.Pace {
+        let began = MonotonicClock.nowMilliseconds()
         try cast.loop.run(forMilliseconds: parameters.seconds * 1_000, with: cast.members) {
             progress.show(line(cast))
             return false
         }
+        let pace = ChaosReport.Pace(
+            milliseconds: MonotonicClock.nowMilliseconds() - began, offered: cast.traffic.offered,
+            sent: cast.book.value.tally.sent, accepted: cast.book.value.tally.accepted)
         progress.say(line(cast))
         cast.mayhem.calm()
         cast.traffic.isHeld = true
+        return pace
     }
 
     /// Waits until services, calls and registrations have come to rest.
@@ -108,6 +136,7 @@ struct ChaosRun {
         cast.traffic.giveUp()
         cast.judge.finish()
         cast.book.value.weigh()
+        cast.book.value.balance()
         if cast.feed.lost > 0 {
             cast.book.value.breach("\(cast.feed.lost) pushes at the simulator were not seen in time")
         }

@@ -14,6 +14,8 @@ struct ChaosTally: Equatable, Sendable {
     /// Messages that are settled, and their deliveries.
     var settled = 0
     var unsettled = 0
+    /// Messages whose state in the end does not fit.
+    var condemned = 0
     var delivered = 0
     var superseded = 0
     var errors = 0
@@ -30,8 +32,15 @@ struct ChaosTally: Equatable, Sendable {
     var repeated = 0
     var repeatedAfterEnd = 0
     var repeatedAfterLostAnswer = 0
+    /// Pushes that were in flight when a gateway ended, as far as anyone knows: so many may come again.
+    var inFlightAtEnds = 0
     /// The oldest answer that was lost with a gateway, ms.
     var oldestLostMilliseconds: Int64 = 0
+    /// Updates that reached a phone whose last one was known to have, and the shortest time between two, ms.
+    var paced = 0
+    var shortestMilliseconds = Int64.max
+    /// Answers of 403.
+    var forbidden = 0
     /// Phones that were looked at in the end.
     var phones = 0
 

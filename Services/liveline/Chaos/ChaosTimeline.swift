@@ -23,6 +23,8 @@ struct ChaosTimeline: Equatable, Sendable {
     }
 
     private(set) var incidents: [Incident] = []
+    /// Which of them befell a gateway.
+    private var ofGateways: [Int] = []
     /// Times in which connections to APNs may end.
     private(set) var closings: [ClosedRange<Int64>] = []
     private var committed = Int64.min
@@ -37,6 +39,7 @@ struct ChaosTimeline: Equatable, Sendable {
     ///
     /// - Returns: its place, for `ended` and `over`.
     mutating func begin(_ kind: Kind, _ service: ServiceName, at now: Int64) -> Int {
+        if service == .apnsGateway { ofGateways.append(incidents.count) }
         incidents.append(Incident(service: service, kind: kind, from: now, committed: committed))
         return incidents.count - 1
     }
@@ -58,7 +61,7 @@ struct ChaosTimeline: Equatable, Sendable {
     /// Reports go from gateway to registry in the order of their answers, so that earlier ones were committed too.
     mutating func committed(_ answered: Int64, at moment: Int64) {
         committed = max(committed, answered)
-        for place in incidents.indices where incidents[place].service == .apnsGateway {
+        for place in ofGateways {
             guard let end = incidents[place].end, end >= moment else { continue }
             incidents[place].committed = max(incidents[place].committed, answered)
         }
@@ -71,7 +74,7 @@ struct ChaosTimeline: Equatable, Sendable {
     /// on a connection that is older than the end was sent before it, and so was all that comes until the next life
     /// is ready.
     func end(ofGatewayWith reach: ChaosBook.Reach, until: Int64) -> Int64? {
-        for incident in incidents where incident.service == .apnsGateway {
+        for incident in ofGateways.lazy.map({ incidents[$0] }) {
             guard let end = incident.end, end <= until, reach.answered > incident.committed,
                 reach.connectedAt <= end || reach.arrived <= incident.to ?? .max
             else { continue }
@@ -80,10 +83,41 @@ struct ChaosTimeline: Equatable, Sendable {
         return nil
     }
 
+    /// How many answers were in flight when gateways ended, each counted once for each end.
+    ///
+    /// - Parameter answers: when APNs answered, ascending.
+    /// - Returns: their number.
+    func lost(of answers: [Int64]) -> Int {
+        ofGateways.reduce(0) { sum, place in
+            guard let end = incidents[place].end, end > incidents[place].committed else { return sum }
+            let after = Self.count(of: answers, upTo: incidents[place].committed)
+            return sum + Self.count(of: answers, upTo: end) - after
+        }
+    }
+
+    /// How many of ascending numbers are no greater than one.
+    private static func count(of sorted: [Int64], upTo last: Int64) -> Int {
+        var (low, high) = (0, sorted.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if sorted[middle] <= last { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
     /// Whether connections may have ended between an arrival and a later moment, and its answer with them.
     func isCutOff(answered: Int64, since arrived: Int64, until: Int64) -> Bool {
         let end = min(until, answered + Self.closingMilliseconds)
         return arrived <= end && closings.contains { $0.overlaps(arrived...end) }
+    }
+
+    /// Whether a gateway was held so shortly before a moment, or in it, that what came then may have been sent before.
+    func isHeldBack(_ moment: Int64, slackMilliseconds: Int64) -> Bool {
+        ofGateways.contains {
+            let incident = incidents[$0]
+            return incident.kind == .hold && incident.from <= moment
+                && (incident.to ?? .max) >= moment - slackMilliseconds
+        }
     }
 
     /// How often each was done to a service.

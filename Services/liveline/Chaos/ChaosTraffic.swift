@@ -11,7 +11,10 @@ final class ChaosTraffic: Pollable {
     /// A place for one activity after the other.
     private struct Slot {
         let hardwareIDs: [String]
-        let isStraying: Bool
+        /// Whom its starts are for.
+        let audience: LiveActivityCall.Audience
+        /// The channel that its activity is bound to.
+        let channel: String?
         var serial: Int?
         var updates = 0
     }
@@ -35,15 +38,20 @@ final class ChaosTraffic: Pollable {
     private let beganMicroseconds = Stopwatch.microseconds()
     private var random: ChaosRandom
     private var slots: [Slot]
+    private let strayingSlots: [Int]
     private var free = FIFO<Int>()
-    private var retries: [(due: Int64, call: Call)] = []
+    private var retries = FIFO<(due: Int64, call: Call)>()
     private var calls: Int64 = 0
     private(set) var underWay = 0
-    /// How often a call went again, after no answer and after one that says: later.
+    /// How often a call went again, after no answer and after one that says: later, by its words.
     private(set) var unknown = 0
-    private(set) var busy = 0
+    private(set) var busy: [String: Int] = [:]
     /// Whether the clock makes calls no more.
     var isHeld = false
+    /// How many calls the clock has made due, sent or not.
+    var offered: Int { Int(min(schedule.count, schedule.rate * elapsed / 1_000_000 + 1)) }
+    /// Microseconds since the first call.
+    private var elapsed: Int64 { Stopwatch.microseconds() - beganMicroseconds }
 
     /// How long a call waits for its answer, and for going again, ms.
     private static let (timeoutMilliseconds, retryMilliseconds) = (Int64(5_000), Int64(300))
@@ -55,10 +63,11 @@ final class ChaosTraffic: Pollable {
     ///   - book: where everything is written down.
     ///   - setup: names phones and activities.
     ///   - client: where calls are made.
+    ///   - channels: those of the slots that have one.
     ///   - accepted: is told each accepted message and its code.
     init(
         _ parameters: ChaosParameters, book: Shared<ChaosBook>, setup: LoadSetup, client: HTTPClient,
-        accepted: @escaping (ChaosNumber, String) -> Void
+        channels: [Int: String] = [:], accepted: @escaping (ChaosNumber, String) -> Void
     ) {
         (self.parameters, self.book, self.client, self.accepted) = (parameters, book, client, accepted)
         (door, name) = (setup.door, setup.name)
@@ -68,18 +77,22 @@ final class ChaosTraffic: Pollable {
         slots = (0..<parameters.activities).map { slot in
             let count = ChaosParameters.phones(ofSlot: slot)
             defer { phones += count }
+            let hardwareIDs = (phones..<phones + count).map { setup.hardwareID($0) }
             return Slot(
-                hardwareIDs: (phones..<phones + count).map { setup.hardwareID($0) },
-                isStraying: ChaosParameters.isStraying(slot))
+                hardwareIDs: hardwareIDs,
+                audience: ChaosParameters.isFiltered(slot)
+                    ? .filter(setup.filter(phones + 1)) : .devices(hardwareIDs),
+                channel: channels[slot])
         }
+        strayingSlots = slots.indices.filter(ChaosParameters.isStraying)
         for slot in slots.indices { free.append(slot) }
     }
 
-    /// The activities whose tokens may change, as they are now.
-    var straying: [(serial: Int, activity: String, hardwareID: String)] {
-        slots.filter(\.isStraying).compactMap { slot in
-            slot.serial.map { ($0, activity($0), slot.hardwareIDs[0]) }
-        }
+    /// One of the activities whose tokens may change, as they are now; nil if there is none in the place picked.
+    func straying(_ pick: Int) -> (serial: Int, activity: String, hardwareID: String)? {
+        guard !strayingSlots.isEmpty else { return nil }
+        let slot = slots[strayingSlots[pick % strayingSlots.count]]
+        return slot.serial.map { ($0, activity($0), slot.hardwareIDs[0]) }
     }
 
     /// All activities that are not ended, with their phones.
@@ -94,12 +107,11 @@ final class ChaosTraffic: Pollable {
     var descriptor: CInt { -1 }
 
     var nextDeadlineMilliseconds: Int64? {
-        var due = retries.map(\.due)
-        if !isHeld, !free.isEmpty, calls < schedule.count {
-            let wait = schedule.dueMicroseconds(calls) - (Stopwatch.microseconds() - beganMicroseconds)
-            due.append(MonotonicClock.nowMilliseconds() + max(0, (wait + 999) / 1_000))
-        }
-        return due.min()
+        let retry = retries.first?.due
+        guard !isHeld, !free.isEmpty, calls < schedule.count else { return retry }
+        let wait = schedule.dueMicroseconds(calls) - (Stopwatch.microseconds() - beganMicroseconds)
+        let next = MonotonicClock.nowMilliseconds() + max(0, (wait + 999) / 1_000)
+        return min(next, retry ?? next)
     }
 
     func process(nowMilliseconds: Int64) {
@@ -110,9 +122,9 @@ final class ChaosTraffic: Pollable {
             calls += 1
             call(slot)
         }
-        let due = retries.filter { $0.due <= nowMilliseconds }
-        retries.removeAll { $0.due <= nowMilliseconds }
-        for retry in due { send(retry.call) }
+        while let first = retries.first, first.due <= nowMilliseconds, let retry = retries.popFirst() {
+            send(retry.call)
+        }
     }
 
     /// One more update of each activity, so that every phone has something newest to show.
@@ -124,12 +136,15 @@ final class ChaosTraffic: Pollable {
 
     private func call(_ slot: Int) {
         guard let serial = slots[slot].serial else {
-            let serial = book.value.begin(name: activity, hardwareIDs: slots[slot].hardwareIDs)
+            let serial = book.value.begin(
+                name: activity, hardwareIDs: slots[slot].hardwareIDs, channel: slots[slot].channel)
             slots[slot].serial = serial
             slots[slot].updates = 0
             return call(slot, .start, serial)
         }
-        let isEnd = slots[slot].updates >= Self.updatesMin && random.happens(onceIn: Self.endStride)
+        let isEnd =
+            slots[slot].channel == nil && slots[slot].updates >= Self.updatesMin
+            && random.happens(onceIn: Self.endStride)
         slots[slot].updates += 1
         call(slot, isEnd ? .end : .update, serial)
     }
@@ -140,7 +155,8 @@ final class ChaosTraffic: Pollable {
         switch kind {
         case .start:
             call = LoadSetup.start(
-                activity(serial), .devices(slots[slot].hardwareIDs), number: number.packed)
+                activity(serial), slots[slot].audience, number: number.packed)
+            call.channel = slots[slot].channel
         case .update:
             call = LiveActivityCall(
                 .update, activity: activity(serial), state: LoadSetup.state(number.packed))
@@ -168,8 +184,8 @@ final class ChaosTraffic: Pollable {
             book.value.refused(call.number, reason)
             book.value.abandon(call.number.serial)
             slots[call.slot].serial = nil
-        case .busy:
-            busy += 1
+        case .busy(let reason):
+            busy[reason, default: 0] += 1
             return again(call)
         case .unreachable, .unknown:
             unknown += 1
@@ -185,8 +201,7 @@ final class ChaosTraffic: Pollable {
 
     /// Gives up what is still not answered.
     func giveUp() {
-        for retry in retries { book.value.unanswered(retry.call.number) }
-        retries = []
+        while let retry = retries.popFirst() { book.value.unanswered(retry.call.number) }
     }
 }
 

@@ -54,7 +54,9 @@ struct ChaosCommand: Subcommand {
         without an answer goes again under its Idempotency-Key until it is answered. Then all comes to rest, each
         activity gets one more update, and what the README's table of states promises is checked message by message
         and phone by phone: what was accepted is settled, with one delivery for each phone, and delivered only where
-        APNs has had it; no older state comes after a newer one; a state comes twice only where a gateway ended before
+        APNs has had it; no older state comes after a newer one; two updates come no closer than the interval, but
+        where nobody could know of the former; when APNs refuses the provider token (403) everything waits, and goes
+        out afterwards; a state comes twice only where a gateway ended before
         the registry can have had its report, once for each such end, or where APNs' answer was lost; no token is used
         after its 410 was told, with the same exceptions. Ends with 1 on any breach, and names the directory with stores
         and logs.
@@ -71,7 +73,7 @@ struct ChaosCommand: Subcommand {
         let own = try OwnDeployment(
             intervalSeconds: parameters.intervalSeconds,
             simulatorOptions: [
-                "--arrivals", "1000000", "--start-budget", "0", "--activities-max", "10000", "--history", "5",
+                "--arrivals", "200000", "--start-budget", "0", "--activities-max", "10000", "--history", "5",
             ],
             supervision: supervision, sink: log.sink
         ) {

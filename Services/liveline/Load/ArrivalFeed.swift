@@ -17,7 +17,7 @@ final class ArrivalFeed: Pollable {
         var apnsID = ""
         /// The token that it was for, in hex; empty for one that was never given out.
         var token = ""
-        /// The phone that the token leads to.
+        /// The phone that the token leads to, or the channel of a broadcast as the registry names it.
         var hardwareID = ""
         /// The ordinal of the connection on which it came.
         var connection = 0
@@ -98,12 +98,16 @@ final class ArrivalFeed: Pollable {
         }
     }
 
+    /// The name under which a channel stands among deliveries.
+    static func place(ofChannel id: String) -> String { "channel:\(id)" }
+
     private func read(_ value: JSONValue) {
         guard let number = value["n"]?.int64, let at = value["receivedAtMicroseconds"]?.int64 else { return }
         let arrival = Arrival(
             number: Int(number), atMicroseconds: at, event: value["event"]?.string ?? "",
             verdict: value["verdict"]?.string, apnsID: value["apnsId"]?.string ?? "",
-            token: value["token"]?.string ?? "", hardwareID: value["hwid"]?.string ?? "",
+            token: value["token"]?.string ?? "",
+            hardwareID: value["hwid"]?.string ?? value["channel"]?.string.map(Self.place(ofChannel:)) ?? "",
             connection: Int(value["connection"]?.int64 ?? 0),
             status: Int(value["status"]?.int64 ?? 0),
             answeredAtMicroseconds: at + 1_000 * (value["delayMilliseconds"]?.int64 ?? 0))

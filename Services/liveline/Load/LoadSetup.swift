@@ -43,7 +43,10 @@ struct LoadSetup {
             phones.member("bundleId", app.bundleID)
             phones.member("deviceToken", app.deviceToken)
             phones.member("attributesTypes", [TrialSetup.attributesType])
-            phones.object("tags") { $0.member("load", name) }
+            phones.object("tags") {
+                $0.member("load", name)
+                $0.member("number", "{=n}")
+            }
         }
         _ = try SimulatorControl.read(try loop.call(request))
         // The device and its push-to-start token.
@@ -113,6 +116,33 @@ struct LoadSetup {
             filter.member("operator", "AND")
         }
         _ = try DoorAnswer(.success(try loop.call(filter))).get()
+    }
+
+    /// The name of the filter that finds the phones from a number on, counted from 1.
+    func filter(_ first: Int) -> String { "\(prefix)filter-\(first)" }
+
+    /// Makes a filter that finds the phones of these numbers, counted from 1.
+    func createFilter(numbers: ClosedRange<Int>) throws(CommandFailure) {
+        let filter = door.request("createFilter") { filter in
+            filter.member("name", self.filter(numbers.lowerBound))
+            filter.member(
+                "filter_expression",
+                "T(\"load\", EQ, \"\(name)\") * "
+                    + "T(\"number\", BETWEEN, [\(numbers.lowerBound), \(numbers.upperBound)])")
+        }
+        _ = try DoorAnswer(.success(try loop.call(filter))).get()
+    }
+
+    /// Makes a broadcast channel.
+    ///
+    /// - Returns: its id.
+    func createChannel() throws(CommandFailure) -> String {
+        let answer = try loop.call(door.channelRequest())
+        let root = (try? JSONDocument(answer.body))?.root
+        guard answer.status == 201 || answer.status == 200, let channel = root?["channel"]?.string else {
+            throw CommandFailure(.data, "no channel: HTTP \(answer.status)")
+        }
+        return channel
     }
 
     /// Starts one activity on all phones by a filter and waits until all have its token.
