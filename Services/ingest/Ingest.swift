@@ -24,6 +24,8 @@ struct Ingest: Core, Reloadable {
 
     private(set) var access: Access
     let limits: IngestLimits
+    /// How long a settled message can be asked about, in milliseconds.
+    private var retentionMilliseconds: Int64
     var release = Release()
     var backlog: Backlog
     var housekeeping = Housekeeping()
@@ -43,6 +45,7 @@ struct Ingest: Core, Reloadable {
         _ configuration: Configuration, limits: IngestLimits = IngestLimits(), tellsWaiting: Bool = false
     ) {
         access = Access(configuration.applications)
+        retentionMilliseconds = configuration.retentionSeconds * 1_000
         self.limits = limits
         waitingWord = tellsWaiting ? WaitingWord() : nil
         backlog = Backlog(limits)
@@ -53,6 +56,7 @@ struct Ingest: Core, Reloadable {
 
     mutating func reload(_ configuration: Configuration) {
         access = Access(configuration.applications)
+        retentionMilliseconds = configuration.retentionSeconds * 1_000
     }
 
     mutating func step(_ input: Input<IngestEvent>, at now: Moment, in store: inout Journal)
@@ -155,7 +159,8 @@ struct Ingest: Core, Reloadable {
             guard let message = try message(piece, in: journal) else { continue }
             effects.append(.send(message, to: .service(service)))
         }
-        try housekeeping.turn(at: now, limits, in: journal)
+        try housekeeping.turn(
+            at: now, limits, retentionMilliseconds: retentionMilliseconds, in: journal)
         if let held = waitingWord?.say(backlog.total, nowMilliseconds: now.monotonic) {
             effects.append(.perform(.waiting(held)))
         }

@@ -10,8 +10,6 @@ struct IngestLimits: Equatable, Sendable {
     var applicationShare = 4
     /// The disk space that is kept for registrations, in bytes; 16 MiB, or an eighth of the disk if that is less.
     var diskReserveBytes: Int64 = 16 << 20
-    /// How long a settled message can be asked about, in milliseconds; 7 days.
-    var retentionMilliseconds: Int64 = 7 * 86_400_000
     /// How long what is known of a run or token is remembered, in milliseconds; 12 h, as long as iOS shows an activity.
     var memoryMilliseconds: Int64 = 12 * 3_600_000
     /// How long a start at the Firebase door is known by its bytes, in milliseconds; 60 s.

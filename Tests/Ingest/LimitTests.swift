@@ -142,7 +142,9 @@ import Testing
     }
 
     @Test func `db-history-cleaned: what is old and settled goes in small steps, the rest stays`() throws {
-        let bench = try Bench(limits: limits { $0.retentionMilliseconds = 3_600_000 })
+        var configuration = Bench.configuration()
+        configuration.retentionSeconds = 3_600
+        let bench = try Bench(configuration)
         for id in 1...500 { try bench.start(Bench.start.replacing("ord-12", with: "id-\(id)")) }
         for message in 2...500 {
             try bench.hear(
@@ -169,6 +171,27 @@ import Testing
         }
         #expect(try rows("runs") == 0)
         #expect(try rows("messages") == 1, "one is not settled")
+    }
+
+    @Test func `a shorter retention counts from the next turn after a reload`() throws {
+        let bench = try Bench()
+        try bench.start()
+        try bench.hear(
+            .settled(
+                Settled(
+                    message: 1, revision: 1, counts: OutcomeCounts(), settledAtMilliseconds: bench.now.wall)))
+        func messages() throws -> Int64 {
+            try bench.journal.database.first("SELECT count(*) FROM messages") { $0.int(0) } ?? -1
+        }
+        bench.advance(seconds: 2 * 86_400)
+        _ = try bench.turn()
+        #expect(try messages() == 1)
+        var configuration = bench.configuration
+        configuration.retentionSeconds = 86_400
+        bench.core.reload(configuration)
+        bench.advance(seconds: 61)
+        _ = try bench.turn()
+        #expect(try messages() == 0)
     }
 
     @Test func `tokens are forgotten after twelve hours, what is known against them later`() throws {
