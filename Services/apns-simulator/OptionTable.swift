@@ -62,6 +62,9 @@ enum OptionTable {
                 return true
             },
             .flag("--any-key", "take every well-formed ES256 token", \.acceptsAnyKey),
+            .flag(
+                "--any-token", "answer 200 also for device tokens that no phone has",
+                \.answers.acceptsAnyToken),
             CommandOption(
                 name: "--topic", placeholder: "BUNDLE", help: "bundle id to allow; repeatable (any)"
             ) { options, value in

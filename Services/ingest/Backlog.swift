@@ -12,20 +12,17 @@ struct Backlog {
     private(set) var byApplication: [String: Held] = [:]
     /// What is free where the journal is, and its size; nil while nobody says so, as for a journal in memory.
     var disk: (freeBytes: Int64, sizeBytes: Int64)?
-    private var commands: [Int64: (application: String, bytes: Int)] = [:]
 
     init(_ limits: IngestLimits) { self.limits = limits }
 
-    mutating func add(command: Int64, bytes: Int, application: String) {
-        commands[command] = (application, bytes)
+    mutating func add(commands count: Int = 1, bytes: Int, application: String) {
         change(application) {
-            $0.commands += 1
+            $0.commands += count
             $0.commandBytes += bytes
         }
     }
 
-    mutating func remove(command: Int64) {
-        guard let (application, bytes) = commands.removeValue(forKey: command) else { return }
+    mutating func remove(commandOfBytes bytes: Int, application: String) {
         change(application) {
             $0.commands -= 1
             $0.commandBytes -= bytes

@@ -22,11 +22,21 @@ struct Housekeeping {
     enum Table: CaseIterable { case messages, runs, tokens, replies }
 
     /// Makes a step if one is due.
-    mutating func turn(at now: Moment, _ limits: IngestLimits, in journal: Journal) throws(StoreError) {
+    ///
+    /// - Parameters:
+    ///   - now: the time of the turn.
+    ///   - limits: how long the rest is remembered.
+    ///   - retentionMilliseconds: how long a settled message can be asked about, in milliseconds.
+    ///   - journal: what is tidied.
+    /// - Throws: `StoreError` if the store fails.
+    mutating func turn(
+        at now: Moment, _ limits: IngestLimits, retentionMilliseconds: Int64, in journal: Journal
+    ) throws(StoreError) {
         guard now.monotonic >= nextMilliseconds ?? .min else { return }
         for table in Table.allCases {
             cursors[table] = try journal.purge(
-                table, behind: cursors[table] ?? 0, nowMilliseconds: now.wall, limits)
+                table, behind: cursors[table] ?? 0, nowMilliseconds: now.wall, limits,
+                retentionMilliseconds: retentionMilliseconds)
         }
         let isPassOver = cursors.values.allSatisfy { $0 == 0 }
         nextMilliseconds =
@@ -39,12 +49,13 @@ extension Journal {
     ///
     /// - Returns: the key to go on behind; 0 when the pass is over.
     func purge(
-        _ table: Housekeeping.Table, behind cursor: Int64, nowMilliseconds now: Int64, _ limits: IngestLimits
+        _ table: Housekeeping.Table, behind cursor: Int64, nowMilliseconds now: Int64, _ limits: IngestLimits,
+        retentionMilliseconds: Int64
     ) throws(StoreError) -> Int64 {
         switch table {
         case .messages:
             try purge(
-                behind: cursor, before: now - limits.retentionMilliseconds,
+                behind: cursor, before: now - retentionMilliseconds,
                 select:
                     "SELECT sequence, acceptedAt, settledAt FROM messages WHERE sequence > ? ORDER BY sequence LIMIT ?",
                 delete: "DELETE FROM messages WHERE sequence = ?")
@@ -63,7 +74,7 @@ extension Journal {
             // their first use, which says nothing about their last: so each one is looked at.
             try purgeTokens(
                 behind: cursor, before: now - limits.memoryMilliseconds,
-                markedBefore: now - limits.retentionMilliseconds)
+                markedBefore: now - retentionMilliseconds)
         }
     }
 

@@ -45,9 +45,10 @@ extension Ingest {
         throws(StoreError)
         -> Bool
     {
-        guard try journal.markTaken(message, atMilliseconds: now.wall) else { return false }
+        guard let taken = try journal.markTaken(message, atMilliseconds: now.wall) else { return false }
         release.taken(.command(message))
-        backlog.remove(command: message)
+        backlog.remove(commandOfBytes: taken.bytes, application: taken.application)
+        atHand.taken(message, AtHand.Flow(taken.kind), of: taken.application)
         return true
     }
 
@@ -55,16 +56,20 @@ extension Ingest {
         throws(StoreError) -> Bool
     {
         let group = Release.Work.group(sequence, by: service)
-        if release.contains(group) {
-            guard let left = try journal.markTaken(group: sequence, by: service) else { return false }
-            release.taken(group)
-            if left.isTakenByAll { backlog.remove(registrations: left.count, application: left.application) }
+        if !release.contains(group), let left = try journal.markTaken(registration: sequence, by: service) {
+            release.taken(.registration(sequence, by: service))
+            if left.isTakenByAll { remove(registrations: 1, sequence, of: left.application) }
             return true
         }
-        guard let left = try journal.markTaken(registration: sequence, by: service) else { return false }
-        release.taken(.registration(sequence, by: service))
-        if left.isTakenByAll { backlog.remove(registrations: 1, application: left.application) }
+        guard let left = try journal.markTaken(group: sequence, by: service) else { return false }
+        release.taken(group)
+        if left.isTakenByAll { remove(registrations: left.count, sequence, of: left.application) }
         return true
+    }
+
+    private mutating func remove(registrations count: Int, _ sequence: Int64, of application: String) {
+        backlog.remove(registrations: count, application: application)
+        atHand.taken(sequence, .registrations, of: application, count: count)
     }
 
     /// Keeps how a message ended, if this is the newest word about it.

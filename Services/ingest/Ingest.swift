@@ -11,11 +11,13 @@ import Store
 ///
 /// A message is accepted when the transaction that holds it has committed; only then does its caller hear so. What is
 /// wrong is refused by name and leaves no trace. Starts, updates, ends and registrations are released in the order that
-/// `Release` says; after a restart everything that is not taken is released again. Channels are made and removed by APNs,
+/// `Release` says; after a restart everything that is not taken is released again. Of what waits a limited part is in
+/// memory, the rest is read from the journal in pages (`AtHand`). Channels are made and removed by APNs,
 /// which a gateway asks (`Ingest+Channels.swift`); the journal keeps how each was made and what it is bound to.
 ///
 /// **Limits** are in `IngestLimits`. Over them, or when the store fails, calls are answered 503.
-/// **Weaknesses**: a channel whose maker hears nothing may exist all the same. Who ends an activity twice hears that it
+/// **Weaknesses**: while the ledger has no room for an application, an update that stands behind a memory full of starts
+/// and updates that do not fit waits with them, also if it would replace one that waits there. A channel whose maker hears nothing may exist all the same. Who ends an activity twice hears that it
 /// has ended, also when the first answer was lost; a code is no
 /// secret from who may call for its application.
 struct Ingest: Core, Reloadable {
@@ -24,8 +26,11 @@ struct Ingest: Core, Reloadable {
 
     private(set) var access: Access
     let limits: IngestLimits
+    /// How long a settled message can be asked about, in milliseconds.
+    private var retentionMilliseconds: Int64
     var release = Release()
     var backlog: Backlog
+    var atHand: AtHand
     var housekeeping = Housekeeping()
     var questions = Questions()
     var isStarted = false
@@ -45,9 +50,11 @@ struct Ingest: Core, Reloadable {
         _ configuration: Configuration, limits: IngestLimits = IngestLimits(), tellsWaiting: Bool = false
     ) {
         access = Access(configuration.applications)
+        retentionMilliseconds = configuration.retentionSeconds * 1_000
         self.limits = limits
         waitingWord = tellsWaiting ? WaitingWord() : nil
         backlog = Backlog(limits)
+        atHand = AtHand(limits)
     }
 
     /// How many commands and registrations are accepted and not taken yet.
@@ -55,6 +62,7 @@ struct Ingest: Core, Reloadable {
 
     mutating func reload(_ configuration: Configuration) {
         access = Access(configuration.applications)
+        retentionMilliseconds = configuration.retentionSeconds * 1_000
     }
 
     mutating func step(_ input: Input<IngestEvent>, at now: Moment, in store: inout Journal)
@@ -76,7 +84,7 @@ struct Ingest: Core, Reloadable {
     }
 
     func nextTurnMilliseconds(after now: Moment) -> Int64? {
-        guard !hasMoreToSend else { return 0 }
+        guard !hasMoreToSend, atHand.nextPage() == nil else { return 0 }
         let due = [
             release.nextRetryMilliseconds, housekeeping.nextMilliseconds, waitingWord?.nextMilliseconds,
             questions.nextMilliseconds,
@@ -84,37 +92,18 @@ struct Ingest: Core, Reloadable {
         return due.map { max(0, $0 - now.monotonic) }
     }
 
-    /// Takes up what a former life has left.
+    /// Counts what a former life has left; turns read it.
     private mutating func start(_ journal: Journal, at now: Moment) throws(StoreError) -> [Effect<
         IngestOutput
     >] {
-        var commands: [(MessageHead, Int)] = []
-        var registrations: [RegistrationHead] = []
-        try journal.waitingCommands { commands.append(($0, $1)) }
-        try journal.waitingRegistrations { registrations.append($0) }
-        let groups = try journal.waitingGroups()
-        // Each of the three is sorted by itself; what stands in line has to come in the order of all.
-        var (next, nextGroup) = (0, 0)
-        func admitRegistrations(before sequence: Int64) {
-            while true {
-                let single = next < registrations.count ? registrations[next].sequence : .max
-                let group = nextGroup < groups.count ? groups[nextGroup].sequence : .max
-                guard min(single, group) < sequence else { return }
-                if single < group {
-                    admit(registrations[next])
-                    next += 1
-                } else {
-                    admit(groups[nextGroup])
-                    nextGroup += 1
-                }
-            }
+        for left in try journal.waitingCommandCounts() {
+            backlog.add(commands: left.count, bytes: left.bytes, application: left.application)
+            atHand.found(left.count, left.flow, of: left.application)
         }
-        for (head, bytes) in commands {
-            admitRegistrations(before: head.sequence)
-            admit(head, bytes: bytes)
+        for left in try journal.waitingRegistrationCounts() {
+            backlog.add(registrations: left.count, application: left.application)
+            atHand.found(left.count, .registrations, of: left.application)
         }
-        admitRegistrations(before: .max)
-        for message in try journal.cancelledCommands() { release.withhold(message) }
         latestOrderSeconds = try journal.latestOrderSeconds()
         isStarted = true
         questions.start(at: now.wall)
@@ -122,26 +111,72 @@ struct Ingest: Core, Reloadable {
             .log(
                 LogLine(
                     .info, "journal-read",
-                    [("commands", "\(commands.count)"), ("registrations", "\(backlog.total.registrations)")]))
+                    [
+                        ("commands", "\(backlog.total.commands)"),
+                        ("registrations", "\(backlog.total.registrations)"),
+                    ]))
         ]
     }
 
     /// Lets a command stand in line.
     mutating func admit(_ head: MessageHead, bytes: Int) {
-        release.add(head)
-        backlog.add(command: head.sequence, bytes: bytes, application: head.application)
+        backlog.add(bytes: bytes, application: head.application)
+        if atHand.accepted(head.sequence, AtHand.Flow(head.kind), of: head.application) { release.add(head) }
     }
 
     /// Lets a group of registrations stand in line.
     mutating func admit(_ head: GroupHead) {
-        release.add(head)
         backlog.add(registrations: head.count, application: head.application)
+        if atHand.accepted(head.sequence, .registrations, of: head.application, count: head.count) {
+            release.add(head)
+        }
     }
 
     /// Lets a registration stand in line.
     mutating func admit(_ head: RegistrationHead) {
-        release.add(head)
         backlog.add(registrations: 1, application: head.application)
+        if atHand.accepted(head.sequence, .registrations, of: head.application) { release.add(head) }
+    }
+
+    /// Reads what there is room for in memory, up to a page.
+    private mutating func readOn(in journal: Journal) throws(StoreError) {
+        var left = limits.pageMax
+        while left > 0, let page = atHand.nextPage() {
+            let isRegistrations = page.flow == .registrations
+            left -=
+                try isRegistrations
+                ? readRegistrations(page, in: journal) : readCommands(page, in: journal)
+        }
+    }
+
+    private mutating func readCommands(_ page: AtHand.Page, in journal: Journal) throws(StoreError) -> Int {
+        let found = try journal.waitingCommands(page)
+        for (head, isCancelled) in found {
+            release.add(head)
+            if isCancelled { release.withhold(head.sequence) }
+        }
+        atHand.read(
+            page, count: found.count, last: found.last?.head.sequence, isAll: found.count < page.countMax)
+        return max(found.count, 1)
+    }
+
+    private mutating func readRegistrations(_ page: AtHand.Page, in journal: Journal) throws(StoreError)
+        -> Int
+    {
+        let (found, isAll) = try journal.waitingRegistrations(page)
+        var count = 0
+        for piece in found {
+            switch piece {
+            case .single(let head):
+                release.add(head)
+                count += 1
+            case .group(let head):
+                release.add(head)
+                count += head.count
+            }
+        }
+        atHand.read(page, count: count, last: found.last?.sequence, isAll: isAll)
+        return max(count, 1)
     }
 
     /// Sends what may go and has room, and tidies up.
@@ -149,6 +184,7 @@ struct Ingest: Core, Reloadable {
         -> [Effect<IngestOutput>]
     {
         release.wake(nowMilliseconds: now.monotonic)
+        try readOn(in: journal)
         var room = room
         let (work, isMore) = release.ready.take(&room)
         hasMoreToSend = isMore
@@ -158,7 +194,8 @@ struct Ingest: Core, Reloadable {
             guard let message = try message(piece, in: journal) else { continue }
             effects.append(.send(message, to: .service(service)))
         }
-        try housekeeping.turn(at: now, limits, in: journal)
+        try housekeeping.turn(
+            at: now, limits, retentionMilliseconds: retentionMilliseconds, in: journal)
         if let held = waitingWord?.say(backlog.total, nowMilliseconds: now.monotonic) {
             effects.append(.perform(.waiting(held)))
         }

@@ -1,5 +1,11 @@
 /// Every limit of ingest.
 struct IngestLimits: Equatable, Sendable {
+    /// How many registrations, how many ends and controls, and how many starts and updates stand in memory; 16,384 each.
+    ///
+    /// What does not fit stays in the journal until there is room. An application has at most as much as is still free.
+    var atHandMax = 16_384
+    /// How many pieces are read from the journal in one turn; 256.
+    var pageMax = 256
     /// How many commands may wait until they are taken; 200,000.
     var commandsMax = 200_000
     /// How much they may hold together, in bytes; 512 MiB.
@@ -10,8 +16,6 @@ struct IngestLimits: Equatable, Sendable {
     var applicationShare = 4
     /// The disk space that is kept for registrations, in bytes; 16 MiB, or an eighth of the disk if that is less.
     var diskReserveBytes: Int64 = 16 << 20
-    /// How long a settled message can be asked about, in milliseconds; 7 days.
-    var retentionMilliseconds: Int64 = 7 * 86_400_000
     /// How long what is known of a run or token is remembered, in milliseconds; 12 h, as long as iOS shows an activity.
     var memoryMilliseconds: Int64 = 12 * 3_600_000
     /// How long a start at the Firebase door is known by its bytes, in milliseconds; 60 s.
@@ -20,10 +24,11 @@ struct IngestLimits: Equatable, Sendable {
     /// How long an `Idempotency-Key` is known, in milliseconds; 24 h.
     var idempotencyMilliseconds: Int64 = 24 * 3_600_000
 
-    /// How many registrations of an application may wait while a bulk import of it goes on; 10,000.
+    /// How many registrations of an application may wait while a bulk import of it goes on; 2,000.
     ///
-    /// Beyond it no more of the import is read: what waits is held in memory, and singles stand behind it.
-    var importWaitingMax = 10_000
+    /// Beyond it no more of the import is read: singles stand behind it. Much less than may stand in memory, so that
+    /// updates need not wait until it is read from the journal.
+    var importWaitingMax = 2_000
     /// How long an import may find no room before it is stopped, in milliseconds; 10 s.
     var importWaitMilliseconds: Int64 = 10_000
     /// The longest line of an import, in bytes; 64 KiB.

@@ -39,16 +39,6 @@ extension Journal {
         return Journal.rowBytes
     }
 
-    /// The messages that are to be cancelled and are not taken yet.
-    func cancelledCommands() throws(StoreError) -> [Int64] {
-        try database.all(
-            """
-            SELECT c.sequence FROM commands c JOIN messages m ON m.sequence = c.sequence
-            WHERE m.cancelledBy IS NOT NULL ORDER BY c.sequence
-            """
-        ) { $0.int(0) }
-    }
-
     /// Whether somebody has asked to cancel a message.
     func isCancelled(_ message: Int64) throws(StoreError) -> Bool {
         try database.first(

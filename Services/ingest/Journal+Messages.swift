@@ -24,6 +24,14 @@ struct MessageStatus: Equatable {
     var cancelledBy: Int64?
 }
 
+/// A command that waits no more.
+struct TakenCommand: Equatable {
+    var application: String
+    var kind: Command.Kind
+    /// What it counted for in the backlog.
+    var bytes: Int
+}
+
 extension Journal {
     /// Keeps a command until it is taken, and its message for longer.
     ///
@@ -107,16 +115,32 @@ extension Journal {
         return push
     }
 
-    /// Every command that is not taken yet, the oldest first, with the bytes it counts for.
-    func waitingCommands(_ body: (MessageHead, Int) -> Void) throws(StoreError) {
-        try database.query(
+    /// How many commands of each application are not taken yet, and the bytes they count for.
+    func waitingCommandCounts() throws(StoreError) -> [(
+        application: String, flow: AtHand.Flow, count: Int, bytes: Int
+    )] {
+        try database.all(
             """
-            SELECT m.sequence, m.application, m.kind, m.activity, m.space, m.run, m.orderSeconds, m.acceptedAt, c.bytes
-            FROM commands c JOIN messages m ON m.sequence = c.sequence ORDER BY c.sequence
+            SELECT m.application, m.kind IN ('start', 'update') AS isBound, count(*), sum(c.bytes)
+            FROM commands c JOIN messages m ON m.sequence = c.sequence GROUP BY m.application, isBound
+            ORDER BY m.application, isBound
             """
-        ) { row throws(StoreError) in
-            body(try Journal.head(row), Int(row.int(8)))
-        }
+        ) { ($0.text(0), $0.bool(1) ? .bound : .free, Int($0.int(2)), Int($0.int(3))) }
+    }
+
+    /// A page of the commands that are not taken yet, the oldest first, and whether each is to be cancelled.
+    func waitingCommands(_ page: AtHand.Page) throws(StoreError) -> [(head: MessageHead, isCancelled: Bool)] {
+        try database.all(
+            """
+            SELECT sequence, application, kind, activity, space, run, orderSeconds, acceptedAt,
+                cancelledBy IS NOT NULL
+            FROM messages
+            WHERE takenAt IS NULL AND application = ? AND (kind IN ('start', 'update')) = ? AND sequence > ?
+                AND sequence <= ?
+            ORDER BY sequence LIMIT ?
+            """, .text(page.application), .int(page.flow == .bound ? 1 : 0), .int(page.behind),
+            .int(page.through), .int(Int64(page.countMax))
+        ) { row throws(StoreError) in (try Journal.head(row), row.bool(8)) }
     }
 
     /// What is known of a message.
@@ -153,18 +177,29 @@ extension Journal {
 
     /// Notes that the ledger has the whole message; its push is of no more use here.
     ///
-    /// - Returns: whether it was still waiting.
-    func markTaken(_ sequence: Int64, atMilliseconds now: Int64) throws(StoreError) -> Bool {
-        try database.run("DELETE FROM commands WHERE sequence = ?", .int(sequence))
-        guard database.changes > 0 else { return false }
+    /// - Returns: whose it was, and the bytes it counted for; nil if it was not waiting any more.
+    func markTaken(_ sequence: Int64, atMilliseconds now: Int64) throws(StoreError) -> TakenCommand? {
+        let bytes = try database.first(
+            "DELETE FROM commands WHERE sequence = ? RETURNING bytes", .int(sequence)
+        ) { Int($0.int(0)) }
+        guard let bytes else { return nil }
         // What sends nothing has no deliveries to wait for.
-        try database.run(
+        let taken = try database.first(
             """
             UPDATE messages SET takenAt = ?1,
                 settledAt = CASE WHEN kind IN ('cancel', 'pause', 'resume') THEN ?1 ELSE settledAt END
-            WHERE sequence = ?2 AND takenAt IS NULL
-            """, .int(now), .int(sequence))
-        return true
+            WHERE sequence = ?2 RETURNING application, kind
+            """, .int(now), .int(sequence)
+        ) { row throws(StoreError) in
+            guard let kind = Command.Kind(rawValue: row.text(1)) else {
+                throw StoreError(call: "decode", message: "a message has an unknown kind")
+            }
+            return TakenCommand(application: row.text(0), kind: kind, bytes: bytes)
+        }
+        guard let taken else {
+            throw StoreError(call: "taken", message: "a command has no message")
+        }
+        return taken
     }
 
     /// Keeps the highest revision of how a message ended.

@@ -65,17 +65,61 @@ extension Journal {
         }
     }
 
-    /// Every registration that somebody still has to take, the oldest first.
-    func waitingRegistrations(_ body: (RegistrationHead) -> Void) throws(StoreError) {
-        try database.query(
-            "SELECT sequence, application, device, activity, token, pending FROM registrations ORDER BY sequence"
+    /// How many registrations of each application somebody still has to take, those of groups too.
+    func waitingRegistrationCounts() throws(StoreError) -> [(application: String, count: Int)] {
+        try database.all(
+            """
+            SELECT application, sum(count) FROM (
+                SELECT application, count(*) AS count FROM registrations GROUP BY application
+                UNION ALL SELECT application, sum(count) FROM registrationGroups GROUP BY application)
+            GROUP BY application ORDER BY application
+            """
+        ) { ($0.text(0), Int($0.int(1))) }
+    }
+
+    /// Registrations that were accepted one by one, or together.
+    enum WaitingPiece {
+        case single(RegistrationHead)
+        case group(GroupHead)
+
+        var sequence: Int64 {
+            switch self {
+            case .single(let head): head.sequence
+            case .group(let head): head.sequence
+            }
+        }
+    }
+
+    /// A page of what somebody still has to take, the oldest first; a group that begins in it is whole.
+    ///
+    /// - Returns: the pieces, and whether there are no more.
+    func waitingRegistrations(_ page: AtHand.Page) throws(StoreError) -> (pieces: [WaitingPiece], isAll: Bool)
+    {
+        let singles = try waitingSingles(page)
+        let groupsMax = page.countMax / Journal.groupCountUsual + 1
+        let groups = try waitingGroups(page, countMax: groupsMax)
+        // What lies behind the end of either may be preceded by more of it.
+        let through = min(
+            singles.count < page.countMax ? .max : singles.last?.sequence ?? .max,
+            groups.count < groupsMax ? .max : groups.last?.sequence ?? .max)
+        let pieces = singles.map(WaitingPiece.single) + groups.map(WaitingPiece.group)
+        return (
+            pieces.filter { $0.sequence <= through }.sorted { $0.sequence < $1.sequence }, through == .max
+        )
+    }
+
+    private func waitingSingles(_ page: AtHand.Page) throws(StoreError) -> [RegistrationHead] {
+        try database.all(
+            """
+            SELECT sequence, device, activity, token, pending FROM registrations
+            WHERE application = ? AND sequence > ? ORDER BY sequence LIMIT ?
+            """, .text(page.application), .int(page.behind), .int(Int64(page.countMax))
         ) { row in
-            let pending = row.int(5)
-            body(
-                RegistrationHead(
-                    sequence: row.int(0), application: row.text(1), device: row.text(2),
-                    activity: row.optionalText(3), token: row.optionalText(4),
-                    receivers: ServiceName.allCases.filter { $0.pendingBit & pending != 0 }))
+            let pending = row.int(4)
+            return RegistrationHead(
+                sequence: row.int(0), application: page.application, device: row.text(1),
+                activity: row.optionalText(2), token: row.optionalText(3),
+                receivers: ServiceName.allCases.filter { $0.pendingBit & pending != 0 })
         }
     }
 

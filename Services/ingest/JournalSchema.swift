@@ -19,6 +19,8 @@ extension Journal {
     /// - `tokens`: which run a token was registered for, and what is known against it.
     /// - `replies`: what was answered to calls with an `Idempotency-Key`, for 24 h.
     /// - `channels`: how broadcast channels were made, as far as it was heard; a run names the one it is bound to.
+    /// - `messagesWaiting` and `registrationsWaiting` are what is read in pages: the two flows of an application's
+    ///   commands (`AtHand.Flow`), and its registrations.
     /// - `filters`: by name; `expression` is the `Filter` of the contracts as JSON.
     static let schema = Schema(steps: [
         """
@@ -81,6 +83,11 @@ extension Journal {
         ALTER TABLE runs ADD COLUMN channelEnvironment TEXT;
         ALTER TABLE runs ADD COLUMN channelStored INTEGER;
         CREATE INDEX runsByChannel ON runs (application, channel, run) WHERE channel IS NOT NULL;
+        """,
+        """
+        CREATE INDEX messagesWaiting ON messages (application, (kind IN ('start', 'update')), sequence)
+            WHERE takenAt IS NULL;
+        CREATE INDEX registrationsWaiting ON registrations (application, sequence);
         """,
     ])
 }

@@ -138,17 +138,21 @@ struct Release {
         }
     }
 
-    /// Work comes in the order of its sequence, so that every line is sorted by itself.
+    /// Ends may come before updates that were accepted earlier; nothing comes before what it has to wait for.
+    ///
+    /// Nearly always work comes in the order of its sequence, and is the last of its lines.
     private mutating func add(
         _ work: Work, application: String, standsIn: [Line], behind: [Line], size: Int = 1
     ) {
         var waits = 0
         for line in behind {
             guard let first = lines[line]?.members.first, first.sequence < work.sequence else { continue }
-            lines[line]?.waiters.append(work)
+            lines[line]?.waiters.insert(work) { $0.sequence <= work.sequence }
             waits += 1
         }
-        for line in standsIn { lines[line, default: LineState()].members.append(work) }
+        for line in standsIn {
+            lines[line, default: LineState()].members.insert(work) { $0.sequence <= work.sequence }
+        }
         entries[work] = Entry(application: application, standsIn: standsIn, waits: waits, size: size)
         if waits == 0 { makeReady(work) }
     }

@@ -23,7 +23,7 @@ public struct RateLimiter: Core {
     var waitingTargets = WaitingTargets()
     var underway: [PushID: Underway] = [:]
     var ready = ReadyQueues()
-    var paces = RecentPaces()
+    var paces: RecentPaces
     var held: Set<Pause> = []
     var givenBack = GivenBack()
     var lastGateways: [InstanceName] = []
@@ -46,6 +46,7 @@ public struct RateLimiter: Core {
 
     /// Makes a limiter that holds nothing.
     public init(configuration: Configuration) {
+        paces = RecentPaces(countMax: windows.targets)
         answerDeadlineMilliseconds = configuration.delivery.answerDeadlineSeconds * 1000
     }
 

@@ -2,7 +2,8 @@ import Contracts
 
 /// What was sent to participants lately, remembered until it no longer delays anything.
 ///
-/// The registry's record travels with each target; this one covers what was sent since that record was read.
+/// The registry's record travels with each target; this one covers what was sent since that record was read. That is at
+/// most what the registry may have unanswered, so that no more is remembered.
 struct RecentPaces {
     private struct Recent {
         var pace: Pace
@@ -15,9 +16,15 @@ struct RecentPaces {
     /// How long what was sent is remembered at least, in milliseconds: a repeat of it may be on its way.
     static let rememberMilliseconds: Int64 = 5_000
 
+    /// How many participants are remembered.
+    let countMax: Int
+
     private var recent: [Int64: Recent] = [:]
     private var forget: [(at: Int64, participant: Int64)] = []
     private var firstToForget = 0
+
+    /// Remembers nobody yet.
+    init(countMax: Int) { self.countMax = countMax }
 
     var count: Int { recent.count }
 
@@ -51,16 +58,24 @@ struct RecentPaces {
         )
         recent[target.participant] = Recent(pace: pace, report: report, until: until)
         forget.append((until, target.participant))
+        while recent.count > countMax { forgetFirst() }
+        tidy()
     }
 
     /// Forgets what delays nothing any more.
     mutating func prune(at now: Int64) {
-        while firstToForget < forget.count, forget[firstToForget].at <= now {
-            let participant = forget[firstToForget].participant
-            firstToForget += 1
-            guard let until = recent[participant]?.until, until <= now else { continue }
-            recent[participant] = nil
-        }
+        while firstToForget < forget.count, forget[firstToForget].at <= now { forgetFirst() }
+        tidy()
+    }
+
+    /// Forgets a participant in its turn, unless something was sent to it since.
+    private mutating func forgetFirst() {
+        let (until, participant) = forget[firstToForget]
+        firstToForget += 1
+        if recent[participant]?.until == until { recent[participant] = nil }
+    }
+
+    private mutating func tidy() {
         guard firstToForget > 1_024, firstToForget * 2 > forget.count else { return }
         forget.removeFirst(firstToForget)
         firstToForget = 0

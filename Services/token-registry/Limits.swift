@@ -1,9 +1,9 @@
 /// Every bound, size and wait of the registry that is not a delivery setting.
 struct Limits: Sendable, Equatable {
-    /// How many deliveries without an outcome are held, for all applications together.
+    /// How many deliveries without an outcome the ledger holds, for all applications together; 4,000,000.
     var rowsMax = 4_000_000
-    /// How many bytes of payload belong to messages that are not settled, together.
-    var bytesMax = 512 << 20
+    /// How many bytes of payload belong to messages that are not settled, together; 2 GiB, all of it on disk.
+    var bytesMax = 2 << 30
     /// Which part of both one application may use: one in so many.
     var shareDivisor = 4
     /// The most rows one turn treats for each of its duties; together they take a few milliseconds.

@@ -19,6 +19,17 @@ public struct FIFO<Element> {
     /// Adds an element behind all others.
     public mutating func append(_ element: Element) { elements.append(element) }
 
+    /// Adds an element behind the last one that it belongs behind; in constant time if that is the last of all.
+    ///
+    /// - Parameters:
+    ///   - element: what is added.
+    ///   - belongsBehind: whether it belongs behind another; true for all before one for which it is true.
+    public mutating func insert(_ element: Element, where belongsBehind: (Element) -> Bool) {
+        var place = elements.count
+        while place > start, let other = elements[place - 1], !belongsBehind(other) { place -= 1 }
+        elements.insert(element, at: place)
+    }
+
     /// Takes out the one that waits longest.
     public mutating func popFirst() -> Element? {
         guard start < elements.count else { return nil }

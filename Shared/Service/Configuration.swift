@@ -6,6 +6,11 @@ public struct Configuration: Sendable, Equatable {
     public var runDirectory = "/run/liveline"
     /// Where stores and provider tokens are.
     public var dataDirectory = "/var/lib/liveline"
+    /// How long a settled message can be asked about, in seconds; 7 days.
+    ///
+    /// What is older is removed in small steps. At least a day: so long a call with an `Idempotency-Key` is answered
+    /// with the code of its message.
+    public var retentionSeconds: Int64 = 7 * 86_400
     /// The HTTP door.
     public var http = HTTP()
     /// Where each service serves `/metrics` and `/readyz`: an address, or nil for a Unix socket in the run

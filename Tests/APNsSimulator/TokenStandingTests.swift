@@ -44,6 +44,15 @@ import Testing
         #expect(reason(&bench, bench.deviceToken, topic: bundle) == nil)
     }
 
+    @Test func `a token of no phone is taken only where any is`() {
+        let nobody = String(repeating: "ab", count: 80)
+        var bench = Bench()
+        #expect(reason(&bench, nobody) == "BadDeviceToken")
+        bench.simulator.settings.acceptsAnyToken = true
+        #expect(reason(&bench, nobody) == nil)
+        #expect(bench.simulator.counters.accepted == 1)
+    }
+
     @Test func `hex digits may be upper case`() {
         var bench = Bench()
         #expect(reason(&bench, bench.startToken.uppercased()) == nil)

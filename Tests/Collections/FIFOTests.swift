@@ -16,6 +16,18 @@ import Testing
         #expect(queue.isEmpty && queue.first == nil && queue.popFirst() == nil)
     }
 
+    @Test func `one that comes late finds its place, behind its equals`() {
+        var queue = FIFO<(key: Int, name: String)>()
+        for (key, name) in [(1, "a"), (5, "b"), (9, "c")] { queue.append((key, name)) }
+        _ = queue.popFirst()
+        for (key, name) in [(7, "d"), (5, "e"), (9, "f"), (0, "g")] {
+            queue.insert((key, name)) { $0.key <= key }
+        }
+        var names = ""
+        while let first = queue.popFirst() { names += first.name }
+        #expect(names == "gbedcf")
+    }
+
     @Test func `some are taken out of the middle, each asked once`() {
         var queue = FIFO<Int>()
         (0..<200).forEach { queue.append($0) }

@@ -91,9 +91,9 @@ import Testing
     }
 
     @Test func `what sends nothing is forgotten like a settled message`() throws {
-        var limits = IngestLimits()
-        limits.retentionMilliseconds = 1_000
-        let bench = try Bench(limits: limits)
+        var configuration = Bench.configuration()
+        configuration.retentionSeconds = 1
+        let bench = try Bench(configuration)
         let reply = try bench.call("POST", "/v1/applications/AAAAA-00001/pause", "", ControlTests.bearer)
         let path = "/v1/messages/\(try #require(reply.json?["code"]?.string))"
         #expect(try bench.drain().commands.map(\.kind) == [.pause])

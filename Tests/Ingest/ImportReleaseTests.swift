@@ -51,7 +51,7 @@ import Testing
         try taken(bench, 1, .segmenter, .segmenter)
         #expect(bench.core.backlog.total.registrations == 0)
         #expect(bench.core.release.count == 0)
-        #expect(try bench.journal.waitingGroups().isEmpty)
+        #expect(try bench.journal.waitingRegistrationCounts().isEmpty)
         #expect(try bench.journal.group(1) == nil)
     }
 

@@ -142,7 +142,9 @@ import Testing
     }
 
     @Test func `db-history-cleaned: what is old and settled goes in small steps, the rest stays`() throws {
-        let bench = try Bench(limits: limits { $0.retentionMilliseconds = 3_600_000 })
+        var configuration = Bench.configuration()
+        configuration.retentionSeconds = 3_600
+        let bench = try Bench(configuration)
         for id in 1...500 { try bench.start(Bench.start.replacing("ord-12", with: "id-\(id)")) }
         for message in 2...500 {
             try bench.hear(
@@ -169,6 +171,135 @@ import Testing
         }
         #expect(try rows("runs") == 0)
         #expect(try rows("messages") == 1, "one is not settled")
+    }
+
+    @Test func `a shorter retention counts from the next turn after a reload`() throws {
+        let bench = try Bench()
+        try bench.start()
+        try bench.hear(
+            .settled(
+                Settled(
+                    message: 1, revision: 1, counts: OutcomeCounts(), settledAtMilliseconds: bench.now.wall)))
+        func messages() throws -> Int64 {
+            try bench.journal.database.first("SELECT count(*) FROM messages") { $0.int(0) } ?? -1
+        }
+        bench.advance(seconds: 2 * 86_400)
+        _ = try bench.turn()
+        #expect(try messages() == 1)
+        var configuration = bench.configuration
+        configuration.retentionSeconds = 86_400
+        bench.core.reload(configuration)
+        bench.advance(seconds: 61)
+        _ = try bench.turn()
+        #expect(try messages() == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `ten times what memory takes stays in the journal, and all goes out in order`(
+        _ restarts: Bool
+    ) throws {
+        let bench = try Bench(
+            limits: limits {
+                $0.atHandMax = 40
+                $0.pageMax = 16
+            })
+        let activities = 1...100
+        for place in activities {
+            let id = "id-\(place)"
+            try bench.activityToken(
+                String(repeating: String(100 + place, radix: 10), count: 40), id, device: "dev-\(place)")
+            try bench.update(Bench.update.replacing("ord-12", with: id))
+            if place.isMultiple(of: 3) {
+                try bench.update(Bench.end.replacing("ord-12", with: id))
+                try bench.start(Bench.start.replacing("ord-12", with: id))
+            }
+            #expect(bench.core.release.count <= 3 * 20)
+        }
+        #expect(bench.core.backlog.total.registrations == 100)
+        #expect(bench.core.backlog.total.commands == 166)
+        if restarts {
+            try bench.restart()
+            #expect(bench.core.backlog.total.registrations == 100)
+            #expect(bench.core.backlog.total.commands == 166)
+            #expect(bench.core.release.count == 0, "turns read it")
+        }
+        var seen: [String: [Command.Kind]] = [:]
+        var registered: Set<String> = []
+        while true {
+            let sent = try bench.turn()
+            #expect(bench.core.release.count <= 3 * 20)
+            guard !sent.isEmpty else { break }
+            for message in sent {
+                switch message {
+                case .registration(let registration):
+                    guard case .activityToken(let token) = registration.change else { continue }
+                    registered.insert(token.activity)
+                    try bench.hear(.taken(.registration(sequence: registration.sequence, by: .tokenRegistry)))
+                case .command(let command):
+                    #expect(registered.contains(command.activity))
+                    seen[command.activity, default: []].append(command.kind)
+                    try bench.hear(.taken(.command(message: command.sequence)))
+                default: Issue.record("sent a \(message.type.rawValue)")
+                }
+            }
+        }
+        #expect(seen.count == 100)
+        for place in activities {
+            let kinds = seen["id-\(place)"] ?? []
+            guard place.isMultiple(of: 3) else {
+                #expect(kinds == [.update])
+                continue
+            }
+            // An end waits for no update; a start waits for both.
+            #expect(kinds.count == 3 && kinds.last == .start)
+        }
+        #expect(bench.core.backlog.total == Backlog.Held())
+        #expect(bench.core.release.count == 0)
+        #expect(bench.core.atHand.count == 0)
+        #expect(bench.core.atHand.storedCount == 0)
+    }
+
+    @Test func `what the ledger has no room for holds up no end, and a cancelled start stays`() throws {
+        let bench = try Bench(
+            limits: limits {
+                $0.atHandMax = 8
+                $0.pageMax = 4
+            })
+        var codes: [String] = []
+        for place in 1...30 {
+            codes += try bench.start(Bench.start.replacing("ord-12", with: "id-\(place)")).codes
+        }
+        let first = try bench.turn().commands.map(\.sequence)
+        #expect(first == [1, 2, 3, 4])
+        for message in first { try bench.hear(.busy(Busy(message: message)), from: .segmenter) }
+        try bench.update(Bench.end.replacing("ord-12", with: "id-30"))
+        #expect(try bench.turn().commands.map(\.kind) == [.end])
+        let path = "/v1/messages/\(codes[19])"
+        #expect(try bench.call("DELETE", path, "", [("Authorization", "Bearer k-test")]).status == 200)
+        #expect(try bench.turn().commands.map(\.kind) == [.cancel])
+        bench.advance(seconds: 2)
+        let rest = try bench.drain().commands
+        #expect(rest.count == 29)
+        #expect(!rest.contains { $0.sequence == 20 })
+        #expect(bench.core.release.count == 3, "the end, the cancel, and what it is for")
+        for message: Int64 in [20, 31, 32] { try bench.hear(.taken(.command(message: message))) }
+        #expect(bench.core.release.count == 0)
+        #expect(bench.core.backlog.total == Backlog.Held())
+    }
+
+    @Test func `what was taken in a former life is not read from the journal again`() throws {
+        let bench = try Bench(
+            limits: limits {
+                $0.atHandMax = 8
+                $0.pageMax = 2
+            })
+        for place in 1...30 { try bench.start(Bench.start.replacing("ord-12", with: "id-\(place)")) }
+        try bench.restart()
+        for message in 1...29 { try bench.hear(.taken(.command(message: Int64(message)))) }
+        #expect(try bench.drain().commands.map(\.sequence) == [30])
+        #expect(bench.core.backlog.total == Backlog.Held())
+        #expect(bench.core.atHand.count == 0)
+        #expect(bench.core.atHand.storedCount == 0)
     }
 
     @Test func `tokens are forgotten after twelve hours, what is known against them later`() throws {

@@ -72,6 +72,23 @@ struct SupervisionTests {
         #expect(supervision.tick(200) == [.start(0)])
     }
 
+    @Test func `one that is held down stays down until it is let up`() {
+        var supervision = ready(2)
+        #expect(supervision.holdDown(0) == [.kill(0)])
+        #expect(supervision.ended(0, killed, 5) == [])
+        #expect(supervision.nextDeadlineMilliseconds == nil)
+        #expect(supervision.tick(1_000_000) == [])
+        #expect(!supervision.isReady)
+        #expect(supervision.letUp(1, 1_000_000) == [])
+        #expect(supervision.letUp(0, 1_000_000) == [.start(0)])
+        #expect(supervision.becameReady(0, 1_000_001) == [])
+        #expect(supervision.isReady)
+        _ = supervision.holdDown(0)
+        _ = supervision.ended(0, killed, 1_000_002)
+        #expect(supervision.stop(1_000_003) == [.terminate(1)])
+        #expect(supervision.letUp(0, 1_000_004) == [])
+    }
+
     @Test func `children go down one after the other, in order`() {
         var supervision = ready(3)
         #expect(supervision.stop(0) == [.terminate(0)])

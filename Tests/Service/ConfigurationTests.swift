@@ -39,6 +39,7 @@ import Testing
         let configuration = try read(example)
         #expect(configuration.runDirectory == "/tmp/run")
         #expect(configuration.dataDirectory == "/tmp/data")
+        #expect(configuration.retentionSeconds == 172_800)
         #expect(configuration.http.listen == "[::1]:8443")
         #expect(configuration.http.certificateFile == "/etc/liveline/http.pem")
         #expect(configuration.http.keyFile == "/abs/http.key")
@@ -86,6 +87,7 @@ import Testing
         #expect(read.warnings == [])
         // What it spells out are the defaults.
         #expect(read.configuration.delivery == DeliverySettings())
+        #expect(read.configuration.retentionSeconds == Configuration().retentionSeconds)
         #expect(read.configuration.http == Configuration.HTTP())
         #expect(read.configuration.apns == Configuration.APNs())
     }
@@ -112,6 +114,22 @@ import Testing
             Array(application(#""apiTokens": ["t"]"#).utf8), directory: ".")
         #expect(read.configuration.applications[0].deviceTokenDigests == nil)
         #expect(read.warnings.map(\.path) == ["applications[0].deviceTokens", "applications[0].keys"])
+    }
+
+    @Test(arguments: ["0", "86399", "-1", "315360001", #""week""#, "1.5"])
+    func `a retention that makes no sense is refused by name`(_ value: String) {
+        let fault = faults(#"{"retentionSeconds": \#(value)}"#)
+        #expect(fault.count == 1)
+        #expect(fault.first?.hasPrefix("retentionSeconds: ") == true)
+    }
+
+    @Test func `the environment sets the retention`() throws {
+        let environment = ["LIVELINE_RETENTION_SECONDS": "86400"]
+        #expect(try read("{}", environment: environment).retentionSeconds == 86_400)
+        #expect(
+            faults("{}", environment: ["LIVELINE_RETENTION_SECONDS": "1"]) == [
+                "retentionSeconds: 1, must be from 86400 to 315360000"
+            ])
     }
 
     // MARK: Environment and options
@@ -355,7 +373,7 @@ import Testing
 
 private let example = #"""
     {
-      "runDirectory": "/tmp/run", "dataDirectory": "/tmp/data",
+      "runDirectory": "/tmp/run", "dataDirectory": "/tmp/data", "retentionSeconds": 172800,
       "http": {"listen": "[::1]:8443", "certificateFile": "http.pem", "keyFile": "/abs/http.key",
                "connectionsMax": 500},
       "admin": {"ingest": "127.0.0.1:9101", "rate-limiter": "unix:/tmp/x", "segmenter": null},

@@ -78,13 +78,16 @@ extension Journal {
         return lastGroup
     }
 
-    /// Every group that somebody still has to take, the oldest first.
-    func waitingGroups() throws(StoreError) -> [GroupHead] {
+    /// About how many registrations a group has.
+    static var groupCountUsual: Int { 200 }
+
+    /// Groups of a page that somebody still has to take, the oldest first.
+    func waitingGroups(_ page: AtHand.Page, countMax: Int) throws(StoreError) -> [GroupHead] {
         try database.all(
             """
             SELECT g.pending, c.content FROM registrationGroups g JOIN groupContents c ON c.sequence = g.sequence
-            ORDER BY g.sequence
-            """
+            WHERE g.application = ? AND g.sequence > ? ORDER BY g.sequence LIMIT ?
+            """, .text(page.application), .int(page.behind), .int(Int64(countMax))
         ) { row throws(StoreError) in
             let pending = row.int(0)
             return GroupHead(

@@ -5,7 +5,7 @@ import Service
 struct LoadCommand: DoorCaller, ControlCaller {
     static let name = "load"
     static let summary = "pushes load through the whole pipeline and measures it"
-    static let usage = "orders|fan-out|latency|import|neighbours [--own] [options]"
+    static let usage = "orders|fan-out|latency|import|neighbours|outage [--own] [options]"
 
     var door = Door.trial
     var control = SimulatorControl.trial
@@ -36,6 +36,8 @@ struct LoadCommand: DoorCaller, ControlCaller {
                 "--seconds", "orders, neighbours before the start: how long (60)", 1...86_400,
                 \.parameters.seconds),
             .number("--sends", "latency: how many (1000)", 1...1_000_000, \.parameters.sends),
+            .number(
+                "--messages", "outage: how many wait (1000000)", 1...10_000_000, \.parameters.messages),
             .number(
                 "--interval", "--own: seconds between pushes of a participant (15)", 0...3_600,
                 \.parameters.intervalSeconds),
@@ -68,6 +70,9 @@ struct LoadCommand: DoorCaller, ControlCaller {
         latency   one update each to many activities, with nothing else to do
         import    a bulk import of devices; ends with 1 unless every one has arrived at the end
         neighbours  --own: single updates of one application, alone and while another starts an activity by filter
+        outage    --own: accepts updates of as many activities while APNs refuses connections, shows the memory of each
+                  service before, at its peak and after, and ends with 1 unless every message is settled once APNs
+                  is back: delivered, superseded or expired
 
         Sends go out by the clock and never wait for answers; what goes late is counted. Without --own it loads the
         deployment at --url with the phones of the simulator at --control. --drill kill-each sends 2,000 updates to
@@ -83,12 +88,12 @@ struct LoadCommand: DoorCaller, ControlCaller {
     }
 
     var faults: [String] {
-        var faults = hasScenario ? [] : ["orders, fan-out, latency, import or neighbours: missing"]
+        var faults = hasScenario ? [] : ["orders, fan-out, latency, import, neighbours or outage: missing"]
         if let drill, drill != "kill-each" { faults.append("--drill \(drill): kill-each is expected") }
         if drill != nil, !isOwn { faults.append("--drill: only with --own") }
         if drill != nil, parameters.scenario != .orders { faults.append("--drill: only with orders") }
-        if parameters.scenario == .neighbours, hasScenario, !isOwn {
-            faults.append("neighbours: only with --own")
+        if [.neighbours, .outage].contains(parameters.scenario), hasScenario, !isOwn {
+            faults.append("\(parameters.scenario.rawValue): only with --own")
         }
         return faults
     }
@@ -97,6 +102,7 @@ struct LoadCommand: DoorCaller, ControlCaller {
         let progress = Progress(console)
         if parameters.scenario == .importing { return try runImport(console, progress) }
         if parameters.scenario == .neighbours { return try runNeighbours(progress, console) }
+        if parameters.scenario == .outage { return try runOutage(progress, console) }
         let report = isOwn ? try runOwn(progress) : try runOther(progress)
         console.say(report.text)
         if let jsonFile {
@@ -123,6 +129,26 @@ struct LoadCommand: DoorCaller, ControlCaller {
             try TextFile.write(String(decoding: report.json, as: UTF8.self) + "\n", to: jsonFile)
         }
         return .good
+    }
+
+    private func runOutage(_ progress: Progress, _ console: Console) throws(CommandFailure) -> Verdict {
+        // What waits is to go out at the end, however long the outage has been.
+        let own = try OwnDeployment(
+            intervalSeconds: parameters.interval, simulatorOptions: ["--any-token"], sink: progress.graveLines
+        ) { $0.updateExpirationSeconds = 7 * 86_400 }
+        defer { own.stop() }
+        let loop = own.loop(connectionsMax: connections)
+        try own.waitUntilReady(loop)
+        let report = try OutageRun(
+            messages: parameters.messages, own: own, loop: loop, connections: connections,
+            progress: progress, settleMilliseconds: parameters.settleSeconds * 1_000,
+            restMilliseconds: (parameters.restSeconds ?? 10) * 1_000
+        ).run()
+        console.say(report.text)
+        if let jsonFile {
+            try TextFile.write(String(decoding: report.json, as: UTF8.self) + "\n", to: jsonFile)
+        }
+        return report.breaches.isEmpty ? .good : .bad
     }
 
     private func runOwn(_ progress: Progress) throws(CommandFailure) -> LoadReport {

@@ -35,6 +35,8 @@ struct TrialSetup: Sendable {
     var intervalSeconds: Int64 = 15
     /// How many starts a device takes at once; nil for the usual number.
     var startBurst: Int?
+    /// How long after its acceptance an update is worth sending, seconds; nil for the usual time.
+    var updateExpirationSeconds: Int64?
     /// How long an update waits for a token, seconds; nil for the usual time.
     var tokenWaitSeconds: Int64?
     /// Whether there is a second application.
@@ -83,6 +85,9 @@ struct TrialSetup: Sendable {
             file.object("delivery") {
                 $0.member("intervalSeconds", intervalSeconds)
                 if let startBurst { $0.member("startBurst", startBurst) }
+                if let updateExpirationSeconds {
+                    $0.member("updateExpirationSeconds", updateExpirationSeconds)
+                }
                 if let tokenWaitSeconds { $0.member("tokenWaitSeconds", tokenWaitSeconds) }
             }
             file.array("applications") { applications in

@@ -1,17 +1,24 @@
 import JSON
 
-/// Devices that an import is measured with: each with a push token, a push-to-start token, a user and three tags.
+/// Devices that an import is measured with: each with a push token, a push-to-start token, a user and three tags, and
+/// perhaps with activities that its app has started.
 struct ImportedPhones {
     /// What hardware ids begin with, and the value of the tag `load`.
     let name: String
     let count: Int
+    /// How many activities each has, every one an activity of its own.
+    let activitiesEach: Int
     private var next = 0
     private var rest: ArraySlice<UInt8> = []
 
-    init(name: String, count: Int) {
+    init(name: String, count: Int, activitiesEach: Int = 0) {
         self.name = name
         self.count = count
+        self.activitiesEach = activitiesEach
     }
+
+    /// The id of an activity; the first has number 0.
+    func activity(_ number: Int) -> String { "\(name)-order-\(number + 1)" }
 
     /// How many are given out.
     var given: Int { next }
@@ -43,6 +50,16 @@ struct ImportedPhones {
                 tokens.object { token in
                     token.member("token", ImportedPhones.token(~number, digits: 160))
                     token.member("attributes_type", TrialSetup.attributesType)
+                }
+            }
+            guard activitiesEach > 0 else { return }
+            phone.array("activity_tokens") { tokens in
+                for place in number * activitiesEach..<(number + 1) * activitiesEach {
+                    tokens.object { token in
+                        // Of other numbers than those of the phones' own tokens.
+                        token.member("token", ImportedPhones.token(place + 1 << 40, digits: 160))
+                        token.member("live_activity_id", activity(place))
+                    }
                 }
             }
         } + [UInt8(ascii: "\n")]

@@ -10,6 +10,8 @@ struct LoadParameters: Sendable, Equatable {
         case latency
         /// A bulk import of devices.
         case importing = "import"
+        /// Updates that wait while APNs cannot be reached.
+        case outage
         /// Single updates of one application while another starts an activity on many devices.
         case neighbours
     }
@@ -21,6 +23,8 @@ struct LoadParameters: Sendable, Equatable {
     var rate: Int64?
     var seconds: Int64 = 60
     var sends: Int64 = 1_000
+    /// How many messages wait for APNs.
+    var messages = 1_000_000
     var settleSeconds: Int64 = 180
     /// How long nothing is sent between setting up and the run, seconds, so that no pace holds back its first pushes.
     var restSeconds: Int64?
@@ -37,6 +41,7 @@ struct LoadParameters: Sendable, Equatable {
         case .orders where killsEach: OpenLoop(rate: rate ?? Self.drill.rate, count: Self.drill.updates)
         case .orders: OpenLoop(rate: rate ?? 500, count: (rate ?? 500) * seconds)
         case .fanOut, .importing: OpenLoop(rate: 1, count: 1)
+        case .outage: OpenLoop(rate: 1, count: Int64(messages))
         case .latency: OpenLoop(rate: rate ?? 50, count: sends)
         case .neighbours: OpenLoop(rate: rate ?? 50, count: (rate ?? 50) * seconds)
         }
@@ -47,6 +52,7 @@ struct LoadParameters: Sendable, Equatable {
         switch scenario {
         case .orders: killsEach ? Self.drill.activities : activities
         case .fanOut, .importing: 1
+        case .outage: messages
         case .latency: Int(sends)
         // So many that no pace holds one of them back.
         case .neighbours: Int(schedule.rate * (interval + 2))

@@ -28,6 +28,8 @@ struct Supervision {
         var phase = Phase.waiting(until: 0)
         var delayMilliseconds: Int64
         var wasReady = false
+        /// Whether it stays down when it ends.
+        var isHeldDown = false
 
         var isRunning: Bool { if case .running = phase { true } else { false } }
         var isReady: Bool { if case .running(_, true) = phase { true } else { false } }
@@ -79,7 +81,7 @@ struct Supervision {
         case .kills: return nil
         case .no:
             return startable.compactMap { place -> Int64? in
-                guard case .waiting(let until) = children[place].phase else { return nil }
+                guard case .waiting(let until) = children[place].phase, until < .max else { return nil }
                 return until
             }.min()
         }
@@ -138,10 +140,33 @@ struct Supervision {
         if now - since >= settings.longLifeMilliseconds {
             children[place].delayMilliseconds = settings.restartMilliseconds
         }
+        guard !children[place].isHeldDown else {
+            children[place].phase = .waiting(until: .max)
+            return []
+        }
         let delay = children[place].delayMilliseconds
         children[place].phase = .waiting(until: now + delay)
         children[place].delayMilliseconds = min(delay * 2, settings.restartMillisecondsMax)
         return []
+    }
+
+    /// Ends a child at once and does not start it again until `letUp`.
+    mutating func holdDown(_ place: Int) -> [Order] {
+        guard !isStopping else { return [] }
+        children[place].isHeldDown = true
+        guard children[place].isRunning else {
+            children[place].phase = .waiting(until: .max)
+            return []
+        }
+        return [.kill(place)]
+    }
+
+    /// Starts a child again that was held down.
+    mutating func letUp(_ place: Int, _ now: Int64) -> [Order] {
+        guard !isStopping, children[place].isHeldDown else { return [] }
+        children[place].isHeldDown = false
+        if case .waiting = children[place].phase { children[place].phase = .waiting(until: now) }
+        return tick(now)
     }
 
     /// Stops them in order; told again, all at once.

@@ -65,6 +65,18 @@ final class Supervisor: Pollable {
         carryOut(supervision.stop(MonotonicClock.nowMilliseconds()))
     }
 
+    /// Kills a child and keeps it down until `letUp`.
+    func holdDown(_ name: String) {
+        guard let place = children.firstIndex(where: { $0.plan.name == name }) else { return }
+        carryOut(supervision.holdDown(place))
+    }
+
+    /// Starts a child again that was held down.
+    func letUp(_ name: String) {
+        guard let place = children.firstIndex(where: { $0.plan.name == name }) else { return }
+        carryOut(supervision.letUp(place, MonotonicClock.nowMilliseconds()))
+    }
+
     /// Sends all children a signal.
     func send(_ signal: ProcessSignal) {
         for child in children { child.process?.send(signal) }

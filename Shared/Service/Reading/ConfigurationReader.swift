@@ -75,6 +75,8 @@ extension Configuration {
         self.init()
         runDirectory = root.string("runDirectory") ?? runDirectory
         dataDirectory = root.string("dataDirectory") ?? dataDirectory
+        let day: Int64 = 86_400
+        retentionSeconds = root.integer("retentionSeconds", in: day...(3_650 * day)) ?? retentionSeconds
         http = HTTP(root.section("http"), directory: directory)
         adminListen = Configuration.admin(root.section("admin"))
         apns = APNs(root.section("apns"), directory: directory)
