@@ -33,7 +33,7 @@ extension RateLimiter {
         guard let former = clockOffset, abs(offset - former) >= RateLimiter.clockStepMilliseconds else {
             return []
         }
-        paces = RecentPaces()
+        paces = RecentPaces(countMax: windows.targets)
         givenBack = GivenBack()
         for id in underway.keys { underway[id]?.target.sendBeforeMilliseconds += offset - former }
         return waitingTargets.entries.keys.sorted().compactMap { id in
