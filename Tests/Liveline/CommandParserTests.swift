@@ -99,7 +99,7 @@ struct CommandParserTests {
     }
 
     @Test(arguments: [
-        ([], ["orders, fan-out, latency, import or neighbours: missing"]), (["orders"], []),
+        ([], ["orders, fan-out, latency, import, neighbours or outage: missing"]), (["orders"], []),
         (["fan-out", "--own"], []),
         (["orders", "--drill", "kill-each"], ["--drill: only with --own"]),
         (["latency", "--own", "--drill", "kill-each"], ["--drill: only with orders"]),
