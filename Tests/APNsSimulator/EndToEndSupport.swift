@@ -68,7 +68,7 @@ final class Sender: Pollable {
         try #require(
             connection.submit(
                 token: sent, headers: headers, body: body,
-                deadlineMilliseconds: MonotonicClock.nowMilliseconds() + 20_000))
+                deadlineMilliseconds: MonotonicClock.nowMilliseconds() + 60_000))
         return sent
     }
 
@@ -127,7 +127,7 @@ final class Rig {
     /// Runs everything until the condition holds.
     func wait(until condition: () -> Bool) throws {
         let others: [any Pollable] = [ingest, client] + senders
-        let isMet = server.run(with: others, timeoutMilliseconds: 30_000, until: condition)
+        let isMet = server.run(with: others, timeoutMilliseconds: 60_000, until: condition)
         try #require(isMet)
     }
 
@@ -136,7 +136,8 @@ final class Rig {
         let port = try #require(server.control.port)
         var result: Result<HTTPClientResponse, HTTPClientError>?
         let request = HTTPClientRequest(
-            method: method, url: "http://127.0.0.1:\(port)/\(path)", body: Array(body.utf8))
+            method: method, url: "http://127.0.0.1:\(port)/\(path)", body: Array(body.utf8),
+            timeoutMilliseconds: 60_000)
         client.send(request) { result = $0 }
         try wait { result != nil }
         return try JSONDocument(try #require(result).get().body).root

@@ -27,7 +27,7 @@ struct LoadRunTests {
         parameters.activities = 10
         parameters.rate = 200
         parameters.seconds = 1
-        parameters.settleSeconds = 1
+        parameters.settleSeconds = 60
         parameters.restSeconds = 0
         return parameters
     }
@@ -85,7 +85,9 @@ struct LoadRunTests {
 
     @Test func `what never arrives is missing`() throws {
         standIn.delivers = false
-        let report = try run(small)
+        var parameters = small
+        parameters.settleSeconds = 1
+        let report = try run(parameters)
         #expect(report.missing == 10)
         #expect(report.arrivalTimes == nil)
         #expect(report.text.contains("the newest state of 10 activities did not arrive everywhere in time"))
@@ -95,6 +97,7 @@ struct LoadRunTests {
         standIn.settles = false
         var parameters = small
         parameters.rate = 20
+        parameters.settleSeconds = 1
         let report = try run(parameters)
         #expect(report.unsettled == 20)
         #expect(report.settled == 0)
@@ -127,7 +130,7 @@ struct LoadRunTests {
                 idempotencyKey: "key-\(number)")
         }
         let members: [any Pollable] = standIn.servers + [client, sender]
-        let isDone = Poller(members).run(timeoutMilliseconds: 10_000) { sender.isDone }
+        let isDone = Poller(members).run(timeoutMilliseconds: 60_000) { sender.isDone }
         #expect(isDone)
         #expect(sender.log.answers.accepted == 4)
         #expect(sender.log.answers.busy == 0)

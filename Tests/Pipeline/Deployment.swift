@@ -176,6 +176,15 @@ final class RunningPipeline {
         _ = try control("/counters") { $0.contains(/"registrations":\{[^}]*"accepted":2\b/) }
     }
 
+    /// Waits until `p1` has the token of its activity, which iOS makes somewhat later than the start.
+    ///
+    /// - Returns: what the simulator shows of the phone, and the token.
+    func activityToken() throws -> (shown: String, token: String) {
+        let token = /"activities":\[\{.*?"token":"([0-9a-f]+)"/
+        let shown = try control("/phones/p1") { $0.contains(token) }
+        return (shown, String(try #require(shown.firstMatch(of: token)).1))
+    }
+
     /// Calls the simulator's control port.
     func control(_ method: String, _ path: String, _ body: String = "") throws -> String {
         try call(method, "http://127.0.0.1:\(ports[2])\(path)", body)

@@ -263,7 +263,12 @@ extension Fleet {
 
     /// Makes calls of which every one must be accepted.
     func accepted(_ requests: [HTTPClientRequest]) throws -> [String] {
-        try calls(requests).map { try #require(Fleet.code($0), "\(String(describing: $0))") }
+        let patient = requests.map { request in
+            var request = request
+            request.timeoutMilliseconds = 60_000
+            return request
+        }
+        return try calls(patient).map { try #require(Fleet.code($0), "\(String(describing: $0))") }
     }
 
     /// Waits until messages are settled.

@@ -151,7 +151,8 @@ struct HTTPServerTests {
         let pair = try Pair(connectionsMax: 200, handler: ok)
         var bodies: Set<[UInt8]> = []
         for number in 0..<1_000 {
-            let request = HTTPClientRequest(method: "POST", url: pair.origin, body: Array("\(number)".utf8))
+            let request = HTTPClientRequest(
+                method: "POST", url: pair.origin, body: Array("\(number)".utf8), timeoutMilliseconds: 60_000)
             pair.client.send(request) { if let answer = try? $0.get() { bodies.insert(answer.body) } }
         }
         pair.run { pair.client.pendingCount == 0 }
@@ -164,7 +165,8 @@ struct HTTPServerTests {
         let pair = try Pair(connectionsMax: 1_000) { kept.append(($0, $1)) }
         var bodies: Set<[UInt8]> = []
         for number in 0..<1_000 {
-            let request = HTTPClientRequest(method: "POST", url: pair.origin, body: Array("\(number)".utf8))
+            let request = HTTPClientRequest(
+                method: "POST", url: pair.origin, body: Array("\(number)".utf8), timeoutMilliseconds: 60_000)
             pair.client.send(request) { if let answer = try? $0.get() { bodies.insert(answer.body) } }
         }
         pair.run { kept.count == 1_000 }

@@ -137,6 +137,6 @@ func ok(_ request: HTTPRequest, _ exchange: HTTPExchange) {
 
 /// Runs a loop until the condition holds, and records it if that takes too long.
 func poll(_ members: any Pollable..., until condition: () -> Bool) {
-    let isDone = Poller(members).run(timeoutMilliseconds: 20_000, until: condition)
+    let isDone = Poller(members).run(timeoutMilliseconds: 60_000, until: condition)
     #expect(isDone)
 }
