@@ -10,10 +10,11 @@ import Store
 /// Emits: requests (`APNsOrder`); one `report` for each hand-over, to the registry and a copy to the limiter that
 /// sent it; one `answer` for each query that APNs answers.
 ///
-/// It knows a push from its arrival until its outcome is noted and 60 s longer: one that comes again is not sent
-/// again, unless it is a newer hand-over of one that APNs has not accepted. It sends nothing by itself: what has no
-/// outcome is the registry's to hand over again. It keeps nothing on disk; after a crash the limiters give back
-/// what was under way here, and a push that was on the wire may reach APNs a second time, with the same `apns-id`.
+/// It knows a push from its arrival until its outcome is noted and 60 s longer, the last 240,000 noted ones at most
+/// (`NotedPushes`): one that comes again is not sent again, unless it is a newer hand-over of one that APNs has not
+/// accepted. It sends nothing by itself: what has no outcome is the registry's to hand over again. It keeps nothing on
+/// disk; after a crash the limiters give back what was under way here, and a push that was on the wire may reach APNs a
+/// second time, with the same `apns-id`.
 ///
 /// A push that cannot be sent as it is (a token that is not hex, an application without a key) is reported, never
 /// dropped: who sent it keeps it until then.
@@ -23,31 +24,36 @@ struct APNsGateway: Core {
     typealias Output = APNsOrder
 
     static let service = ServiceName.apnsGateway
-    /// How long a noted outcome is remembered, in milliseconds.
+    /// How long a noted outcome is remembered, in milliseconds; see `NotedPushes.countMax`.
     static let rememberMilliseconds: Int64 = 60_000
     /// How long after the last instant for an answer the connections may stay silent about a request, in
     /// milliseconds; then it is given up here.
     static let silenceMilliseconds: Int64 = 5_000
     /// How long a push without a key waits, in milliseconds.
     static let noKeyRetryMilliseconds: Int64 = 30_000
+    /// How many requests that are over may await the instant at which they would have been given up, beside as many
+    /// as are under way.
+    static let overMax = 1_024
 
     let windows = Windows()
     private var settings: GatewaySettings
+    /// Without an outcome, or with one that is not noted: no more than the windows let in.
     private var known: [PushID: KnownPush] = [:]
+    private(set) var noted: NotedPushes
     /// How many pushes have no outcome yet.
     private(set) var underWay = 0
     /// How many pushes have no outcome yet.
     var waiting: Int { underWay }
     private var held: [Pause] = []
     private var nextNumber = 1
-    private var toForget = DueList<(PushID, attempt: Int)>()
-    private var toGiveUp = DueList<RequestID>()
+    private(set) var toGiveUp = DueList<RequestID>()
     private var tally = AnswerTally()
     private var backOff = BackOff()
     var channelCalls = ChannelCalls()
 
-    init(settings: GatewaySettings) {
+    init(settings: GatewaySettings, notedMax: Int = NotedPushes.countMax) {
         self.settings = settings
+        noted = NotedPushes(countMax: notedMax)
     }
 
     mutating func step(_ input: Input<APNsEvent>, at now: Moment, in store: inout NoStore)
@@ -73,7 +79,8 @@ struct APNsGateway: Core {
     }
 
     func nextTurnMilliseconds(after now: Moment) -> Int64? {
-        let dues = [toGiveUp.nextDue, toForget.nextDue.map { $0 + 1_000 }, tally.dueMilliseconds]
+        let forget = noted.oldestMilliseconds.map { $0 + Self.rememberMilliseconds + 1_000 }
+        let dues = [toGiveUp.nextDue, forget, tally.dueMilliseconds]
         return dues.compactMap { $0 }.min().map { max(0, $0 - now.monotonic) }
     }
 
@@ -87,7 +94,15 @@ struct APNsGateway: Core {
         return nextNumber
     }
 
+    /// Gives a request up if nothing is heard of it for too long.
     mutating func giveUpLater(_ request: APNsRequest) {
+        if toGiveUp.count >= 2 * underWay + Self.overMax {
+            let (known, calls) = (known, channelCalls)
+            toGiveUp.removeAll { id in
+                guard let push = known[id.push] else { return !calls.contains(id) }
+                return push.number != id.number || push.outcome != nil
+            }
+        }
         let lastInstant = request.sendBeforeMilliseconds + request.answerWithinMilliseconds
         toGiveUp.add(request.id, due: lastInstant + Self.silenceMilliseconds)
     }
@@ -116,43 +131,47 @@ extension APNsGateway {
         effects.reserveCapacity(pushes.pushes.count)
         var writer = RequestWriter(pushes, settings.applications[pushes.application])
         for push in pushes.pushes {
-            let asker = KnownPush.Asker(instance: limiter, attempt: push.attempt)
-            if let repeated = recall(push, asker) {
+            let arrived = KnownPush(
+                push, number: takeNumber(), application: writer.application,
+                expirationSeconds: writer.expirationSeconds, asker: limiter)
+            if let repeated = recall(push.id, arrived) {
                 effects += repeated
             } else {
-                begin(push, asker, &writer, &effects, at: now)
+                begin(push, arrived, &writer, &effects, at: now)
             }
         }
         return effects
     }
 
     /// What follows from a push that is known; nil if it is to be sent.
-    private mutating func recall(_ push: Push, _ asker: KnownPush.Asker) -> [Effect<APNsOrder>]? {
-        guard let index = known.index(forKey: push.id) else { return nil }
-        let isNewer = push.attempt > known.values[index].attempt
+    private mutating func recall(_ id: PushID, _ arrived: KnownPush) -> [Effect<APNsOrder>]? {
+        let asker = arrived.firstAsker
+        if let push = noted.recall(id, arrived) {
+            guard arrived.attempt > push.attempt else { return reports(of: push, id, to: [asker]) }
+            // The newer hand-over has yet to be noted.
+            noted.remove(id)
+            known[id] = push
+        }
+        guard let index = known.index(forKey: id) else { return nil }
+        let isNewer = arrived.attempt > known.values[index].attempt
         guard let outcome = known.values[index].outcome else {
             known.values[index].add(asker)
-            known.values[index].attempt = max(known.values[index].attempt, push.attempt)
+            known.values[index].attempt = max(known.values[index].attempt, arrived.attempt)
             return []
         }
         // What was refused may have another token by now, or the same one registered anew; it was not processed.
         if isNewer && outcome.result != .delivered { return nil }
-        known.values[index].attempt = max(known.values[index].attempt, push.attempt)
-        if known.values[index].token.isEmpty { known.values[index].token = push.token }
-        let push = known.values[index]
-        return reports(of: push, known.keys[index], to: [asker])
+        known.values[index].attempt = max(known.values[index].attempt, arrived.attempt)
+        return reports(of: known.values[index], id, to: [asker])
     }
 
     private mutating func begin(
-        _ push: Push, _ asker: KnownPush.Asker, _ writer: inout RequestWriter,
+        _ push: Push, _ arrived: KnownPush, _ writer: inout RequestWriter,
         _ effects: inout [Effect<APNsOrder>], at now: Moment
     ) {
-        let number = takeNumber()
-        known[push.id] = KnownPush(
-            push, number: number, application: writer.application,
-            expirationSeconds: writer.expirationSeconds, asker: asker.instance)
+        known[push.id] = arrived
         underWay += 1
-        let id = RequestID(push: push.id, number: number)
+        let id = RequestID(push: push.id, number: arrived.number)
         if let outcome = refusal(push, writer, at: now) {
             effects += end(id, outcome, at: now)
             return
@@ -273,23 +292,17 @@ extension APNsGateway {
         return effects
     }
 
-    private mutating func note(_ noted: Noted, at now: Moment) -> [Effect<APNsOrder>] {
-        for case .report(let id, let attempt) in noted.keys {
-            guard let index = known.index(forKey: id), known.values[index].attempt == attempt,
-                known.values[index].outcome != nil
-            else { continue }
-            known.values[index].token = ""
-            toForget.add((id, attempt: attempt), due: now.monotonic + Self.rememberMilliseconds)
+    private mutating func note(_ message: Noted, at now: Moment) -> [Effect<APNsOrder>] {
+        for case .report(let id, let attempt) in message.keys {
+            guard let push = known[id], push.attempt == attempt, let outcome = push.outcome else { continue }
+            known[id] = nil
+            noted.append(id, push, outcome, at: now.monotonic)
         }
         return []
     }
 
     private mutating func turn(at now: Moment) -> [Effect<APNsOrder>] {
-        while let (id, attempt) = toForget.pop(at: now.monotonic) {
-            // A newer hand-over is remembered by itself.
-            guard let push = known[id], push.attempt == attempt, push.outcome != nil else { continue }
-            known[id] = nil
-        }
+        noted.forget(through: now.monotonic - Self.rememberMilliseconds)
         var effects: [Effect<APNsOrder>] = []
         while let id = toGiveUp.pop(at: now.monotonic) {
             if channelCalls.contains(id) { effects += endCall(.unsent(id, .late), at: now) }

@@ -1,7 +1,7 @@
 import Collections
 import Contracts
 
-/// What the gateway knows of one push, from its arrival until a minute after its outcome was noted.
+/// What the gateway knows of one push, from its arrival until its outcome is noted; then `NotedPush` is left of it.
 struct KnownPush {
     /// A limiter that waits for the outcome, under the hand-over that it knows.
     struct Asker: Equatable {
@@ -25,11 +25,10 @@ struct KnownPush {
     /// The request that is on its way, or was.
     let number: Int
     let application: String
-    let environment: APNsEnvironment
-    /// Emptied once the outcome is noted, for the memory of it: 60 s of pushes can be many.
-    var token: String
-    let wireTimestampSeconds: Int64
-    let priority: Int
+    var environment: APNsEnvironment
+    let token: String
+    var wireTimestampSeconds: Int64
+    var priority: Int
     let expirationSeconds: Int64
     var firstAsker: Asker
     var otherAskers: [Asker] = []
@@ -78,6 +77,9 @@ struct KnownPush {
 struct DueList<Item> {
     private var items = FIFO<(due: Int64, item: Item)>()
 
+    /// How many there are.
+    var count: Int { items.count }
+
     /// When the first one falls due.
     var nextDue: Int64? { items.first?.due }
 
@@ -88,4 +90,7 @@ struct DueList<Item> {
         guard let nextDue, nextDue <= now else { return nil }
         return items.popFirst()?.item
     }
+
+    /// Takes out all that match.
+    mutating func removeAll(where matches: (Item) -> Bool) { items.removeAll { matches($0.item) } }
 }

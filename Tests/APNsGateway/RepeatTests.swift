@@ -95,11 +95,88 @@ import Testing
         bench.note(1)
         bench.advance(seconds: 59)
         bench.turn()
-        // The token was let go with the note; the repeat brings it again.
-        #expect(bench.send(bench.push()).reports == first.reports)
+        let again = bench.send(bench.push())
+        #expect(again.requests.isEmpty)
+        #expect(again.reports == first.reports)
         bench.advance(seconds: 1)
         bench.turn()
+        #expect(bench.core.noted.count == 0)
         #expect(bench.send(bench.push()).requests.count == 1)
+    }
+
+    @Test(arguments: RulingTests.rows)
+    mutating func `a repeat of what was noted gets the same report, to the last field`(row: RulingTests.Row) {
+        let push = bench.push(environment: .sandbox, priority: 5)
+        bench.send(push)
+        let first = bench.answer(1, row.status, row.reason, timestamp: 1_799_999_995_000, retryAfter: 7)
+        bench.note(1)
+        #expect(bench.core.noted.count == 1)
+        bench.advance(seconds: 20)
+        let again = bench.send(push, from: Bench.otherLimiter)
+        #expect(again.requests.isEmpty)
+        #expect(again.reports == first.reports)
+        #expect(again.copies(to: Bench.otherLimiter) == first.reports)
+    }
+
+    @Test mutating func `a newer hand-over of what was noted is remembered from its own note on`() {
+        bench.send(bench.push())
+        bench.answer(1, 200)
+        bench.note(1)
+        bench.advance(seconds: 50)
+        #expect(bench.send(bench.push(attempt: 2)).reports.map(\.attempt) == [2])
+        bench.note(1)
+        #expect(bench.core.noted.count == 0)
+        bench.note(1, attempt: 2)
+        #expect(bench.core.noted.count == 1)
+        bench.advance(seconds: 59)
+        bench.turn()
+        let older = bench.send(bench.push(attempt: 1))
+        #expect(older.requests.isEmpty)
+        #expect(older.reports.map(\.attempt) == [2])
+    }
+
+    @Test mutating func `no more than the limit is remembered of what was noted, and nothing after its time`()
+    {
+        bench.core = APNsGateway(settings: GatewaySettings(Bench.configuration()), notedMax: 200)
+        for device: Int64 in 1...1_000 {
+            bench.send(bench.push(device))
+            bench.answer(device, 200)
+            bench.note(device)
+            #expect(bench.core.noted.count == min(device, 200))
+        }
+        #expect(bench.send(bench.push(801)).requests.isEmpty)
+        #expect(bench.send(bench.push(800)).requests.count == 1)
+        bench.advance(seconds: 60)
+        bench.turn()
+        #expect(bench.core.noted.count == 0)
+    }
+
+    @Test
+    mutating func `a forgotten push that comes after its time to be sent is given back, not sent again`() {
+        bench.core = APNsGateway(settings: GatewaySettings(Bench.configuration()), notedMax: 1)
+        let push = bench.push(1)
+        for push in [push, bench.push(2)] {
+            bench.send(push)
+            bench.answer(push.id.device, 200)
+            bench.note(push.id.device)
+        }
+        bench.advance(seconds: 30)
+        let effects = bench.send(push)
+        #expect(effects.requests.isEmpty)
+        #expect(effects.reports.map(\.reason) == ["not-sent"])
+        #expect(effects.reports.map(\.attempt) == [1])
+    }
+
+    @Test mutating func `of requests that are over no more await their last instant than the limit`() {
+        bench.send(bench.push(1))
+        for device: Int64 in 2...10_000 {
+            bench.send(bench.push(device))
+            bench.answer(device, 200)
+            bench.note(device)
+            #expect(bench.core.toGiveUp.count <= APNsGateway.overMax + 4)
+        }
+        bench.advance(seconds: 600)
+        #expect(bench.turn().reports.map(\.id) == [bench.id(1)])
     }
 
     @Test mutating func `a note of an older hand-over forgets nothing`() {
