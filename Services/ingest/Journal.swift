@@ -6,7 +6,9 @@ import Store
 
 /// What ingest keeps: everything it has accepted until others have it, and what it must know to refuse.
 ///
-/// One SQLite store. Messages and registrations share one sequence, which never goes back, also when rows are gone.
+/// One SQLite store. Messages and registrations share one sequence, which never goes back, also when rows are gone, and
+/// which goes on above the clock with each opening: the other services know what they had by its number, and a journal
+/// that is new, or a copy of former days, must not give a number again that they have seen.
 final class Journal: TransactionalStore {
     let database: Database
     /// Turns sequences into the codes that callers get.
@@ -27,8 +29,10 @@ final class Journal: TransactionalStore {
     /// - Parameters:
     ///   - location: a file, or memory for tests and `--stdio`.
     ///   - freshSecret: 32 random bytes that a new journal keeps as its secret of message codes.
+    ///   - openedAtSeconds: now, in seconds since 1970; 0 leaves the sequence where it is, as for a world that ends with
+    ///     its journal.
     /// - Throws: `StoreError` if it cannot be opened or upgraded.
-    init(_ location: Database.Location, freshSecret: [UInt8]) throws(StoreError) {
+    init(_ location: Database.Location, freshSecret: [UInt8], openedAtSeconds: Int64 = 0) throws(StoreError) {
         let database = try Database(location)
         try database.migrate(to: Journal.schema)
         self.database = database
@@ -36,7 +40,18 @@ final class Journal: TransactionalStore {
         codes = MessageCode(secret: secret)
         tokenSecret = SHA256.authenticationCode(Array("access tokens".utf8), key: secret)
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        try database.transaction { () throws(StoreError) in
+            try database.run(
+                "UPDATE meta SET number = ?1 WHERE name = 'sequence' AND number < ?1",
+                .int(Journal.firstSequence(openedAtSeconds: openedAtSeconds)))
+        }
     }
+
+    /// Where the sequence goes on at least when a journal is opened.
+    ///
+    /// A former life gave out fewer than 2^20 a second, and so none from here on. The numbers stay below 2^53, which
+    /// every reader of JSON takes for what they are, until the year 2242.
+    static func firstSequence(openedAtSeconds seconds: Int64) -> Int64 { max(0, min(seconds, 1 << 33)) << 20 }
 
     private static func secret(_ database: Database, fresh: [UInt8]) throws(StoreError) -> [UInt8] {
         try database.transaction { () throws(StoreError) in

@@ -1,4 +1,5 @@
 import Crypto
+import Glibc
 import Service
 import Store
 
@@ -7,7 +8,9 @@ Runner(
     storeVersion: Journal.schema.steps.count,
     core: { Ingest($0.configuration, tellsWaiting: !$0.isAlone) },
     store: {
-        try Journal($0.store("journal"), freshSecret: randomBytes(MessageCode.secretBytes))
+        try Journal(
+            $0.store("journal"), freshSecret: randomBytes(MessageCode.secretBytes),
+            openedAtSeconds: Int64(time(nil)))
     },
     adapter: { try IngestAdapter($0) }
 ).main()

@@ -111,5 +111,11 @@ import Web
         #expect(try fleet.log("ingest").contains("removed or replaced while the store is open"))
         guard name == "journal.sqlite" else { return }
         #expect(try fleet.stop("ingest", withinSeconds: 7) == 0)
+
+        // The new journal gives no number that the ledger knows, or the ledger would take new work for old.
+        try fleet.start("ingest")
+        try fleet.waitUntilReady("ingest")
+        let again = try fleet.accepted((2...7).map { fleet.start("a\($0)", on: "p1") })
+        #expect(try fleet.outcomes(again) == ["delivered": 6])
     }
 }

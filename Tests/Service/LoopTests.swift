@@ -120,6 +120,17 @@ import Web
         #expect(world.segmenter.node.core.told.first == "started")
     }
 
+    @Test func `a store that says it is damaged ends the process with 69, as no wait helps`() throws {
+        try world.run { !world.segmenter.node.isAbandoned }
+        world.store.fault = { $0 == "commit" ? ToyStore.damaged : nil }
+        try world.send([.command(command(5))])
+        #expect(throws: ServiceFailure(.unavailable, "store-damaged", "\(ToyStore.damaged)")) {
+            try world.run { false }
+        }
+        #expect(world.store.rows == [])
+        #expect(world.segmenter.missing.contains("storage is damaged"))
+    }
+
     @Test func `what only reads is answered while the disk is full`() throws {
         try world.run { !world.segmenter.node.isAbandoned }
         var isFull = true

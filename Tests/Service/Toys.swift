@@ -14,6 +14,8 @@ final class ToyStore: TransactionalStore {
     var fault: (String) -> StoreError? = { _ in nil }
 
     static let full = StoreError(call: "step", extendedCode: 13, message: "database or disk is full")
+    static let damaged = StoreError(
+        call: "step", extendedCode: 11, message: "database disk image is malformed")
     static let constraint = StoreError(call: "step", extendedCode: 2067, message: "UNIQUE")
 
     private func meet(_ call: String) throws(StoreError) {

@@ -7,6 +7,8 @@ struct Recovery {
     private(set) var untilMilliseconds: Int64?
     /// What to say to who asks, such as `storage is full`; nil while all is well.
     private(set) var problem: String?
+    /// What said that the store is damaged.
+    private(set) var damage: StoreError?
     private var logged: Set<String> = []
 
     var isWaiting: Bool { untilMilliseconds != nil }
@@ -21,6 +23,7 @@ struct Recovery {
         failures += 1
         untilMilliseconds = now + wait
         problem = error.problem
+        if error.isCorrupt { damage = damage ?? error }
         return logged.insert("\(error.call) \(error.extendedCode)").inserted
     }
 

@@ -19,6 +19,14 @@ extension ServiceLoop {
         if recovery.failures > 1, !error.isOfTheWorld { takeOneByOne(now) }
     }
 
+    /// Makes sure that trying again can help: no wait makes a damaged file whole.
+    ///
+    /// - Throws: `ServiceFailure` with 69 if the store said that it is damaged.
+    func requireSoundStore() throws(ServiceFailure) {
+        guard let damage = recovery.damage else { return }
+        throw ServiceFailure(.unavailable, "store-damaged", "\(damage)")
+    }
+
     private func note(_ error: StoreError, _ now: Moment) {
         counters.storeError(error.problem)
         guard recovery.failed(error, nowMilliseconds: now.monotonic, limits: limits) else { return }

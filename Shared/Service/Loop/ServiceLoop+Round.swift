@@ -8,7 +8,7 @@ extension ServiceLoop {
     /// Waits for something to do and does it.
     ///
     /// - Parameter watched: descriptors whose readiness ends the wait.
-    /// - Throws: `ServiceFailure` if the instance has lost its place on the bus.
+    /// - Throws: `ServiceFailure` if the instance has lost its place on the bus, or its store is damaged.
     func round(watching watched: [CInt] = []) throws(ServiceFailure) {
         wait(watched)
         let now = clock()
@@ -19,6 +19,7 @@ extension ServiceLoop {
         isBehind = readLanes(now)
         if !isBehind { drainedAtMilliseconds = now.monotonic }
         transact(clock())
+        try requireSoundStore()
         greet()
     }
 
