@@ -25,7 +25,7 @@ func shared(_ name: String, _ needs: Target.Dependency..., unsafe: Bool = false)
 
 /// Whether the fuzz harness is built: it needs every module instrumented, and services as libraries, since the package
 /// manager links no executable into another.
-let isFuzzed = Context.environment["LIVELINE_FUZZ"] != nil
+let isFuzzed = Context.environment["TESTS_FUZZ"] != nil
 
 func service(_ name: String, _ needs: Target.Dependency...) -> Target {
     let path = "Services/\(name)"

@@ -18,7 +18,7 @@ internal import Glibc
     private(set) var connections: [ServerConnection] = []
     private(set) var nowMilliseconds: Int64
     private(set) var isQuiesced = false
-    /// What new connections show instead of the identity that the server has begun with.
+    /// What new connections show; none without TLS.
     private(set) var credentials: TLSCredentials?
     /// Nothing may wait for an answer any more: libmicrohttpd aborts the process if it is stopped with suspended
     /// connections.
@@ -47,6 +47,7 @@ internal import Glibc
         self.handler = handler
         self.uploads = uploads
         isEncrypted = identity != nil
+        if let identity { credentials = try TLSCredentials(identity) }
         nowMilliseconds = MonotonicClock.nowMilliseconds()
         watch = try FirstByteWatch()
         let socket = try ListeningSocket(address)

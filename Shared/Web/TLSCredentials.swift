@@ -1,6 +1,6 @@
 internal import CMicrohttpd
 
-/// A certificate and key as GnuTLS holds them, for connections that begin after the server has started.
+/// A certificate and key as GnuTLS holds them, for the connections that begin while they are shown.
 ///
 /// libmicrohttpd takes its own once and for all; a session whose handshake has not begun can be given others.
 @safe final class TLSCredentials {

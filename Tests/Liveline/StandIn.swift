@@ -24,12 +24,17 @@ final class StandIn {
     private(set) var servers: [HTTPServer] = []
 
     init() throws {
-        for handler in [serveDoor, serveControl] {
-            servers.append(
-                try HTTPServer(.tcp(host: "127.0.0.1", port: 0)) { request, exchange in
-                    let (status, body) = handler(request)
-                    exchange.respond(status: status, body: Array(body.utf8))
-                })
+        // Unowned, since it owns the servers, which call it only while it runs their loop.
+        servers = [
+            try server { [unowned self] in serveDoor($0) },
+            try server { [unowned self] in serveControl($0) },
+        ]
+    }
+
+    private func server(_ answer: @escaping (HTTPRequest) -> (Int, String)) throws -> HTTPServer {
+        try HTTPServer(.tcp(host: "127.0.0.1", port: 0)) { request, exchange in
+            let (status, body) = answer(request)
+            exchange.respond(status: status, body: Array(body.utf8))
         }
     }
 

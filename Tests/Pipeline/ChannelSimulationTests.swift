@@ -13,7 +13,7 @@ private func simulate(seed: UInt64, faults: Faults) throws -> (breaches: [String
         seed \(seed): \(story.codes.count) messages, \(world.phones.arrivals.count) pushes, \(story.broadcasts) of \
         them broadcasts, \(world.kills) kills
         """
-    if ProcessInfo.processInfo.environment["LIVELINE_TRACE"] != nil {
+    if ProcessInfo.processInfo.environment["TESTS_TRACE"] != nil {
         FileHandle.standardError.write(Data("\(summary)\n".utf8))
     }
     return (story.breaches(), summary)

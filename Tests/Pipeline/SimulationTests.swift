@@ -20,19 +20,19 @@ private func simulate(seed: UInt64, faults: Faults, plant: Plant? = nil) throws 
         seed \(seed): \(story.codes.count) messages, \(world.phones.arrivals.count) pushes, \(world.kills) kills, \
         \(world.phones.duplicates) duplicates, \(try promises.strangers()) in another run
         """
-    if ProcessInfo.processInfo.environment["LIVELINE_TRACE"] != nil {
+    if ProcessInfo.processInfo.environment["TESTS_TRACE"] != nil {
         FileHandle.standardError.write(
             Data("\(summary), \(story.refused.count) refused \(Set(story.refused).sorted())\n".utf8))
     }
     return (breaches, summary, world.planted?.count ?? 0)
 }
 
-/// How many seeds each test runs; `LIVELINE_SEEDS` and `LIVELINE_FIRST_SEED` ask for others, `LIVELINE_SEED` for one.
+/// How many seeds each test runs; `TESTS_SEEDS` and `TESTS_FIRST_SEED` ask for others, `TESTS_SEED` for one.
 func seeds(_ count: Int) -> [UInt64] {
     let environment = ProcessInfo.processInfo.environment
-    if let one = environment["LIVELINE_SEED"].flatMap(UInt64.init) { return [one] }
-    let first = environment["LIVELINE_FIRST_SEED"].flatMap(UInt64.init) ?? 1
-    return (0..<UInt64(environment["LIVELINE_SEEDS"].flatMap(Int.init) ?? count)).map { first + $0 }
+    if let one = environment["TESTS_SEED"].flatMap(UInt64.init) { return [one] }
+    let first = environment["TESTS_FIRST_SEED"].flatMap(UInt64.init) ?? 1
+    return (0..<UInt64(environment["TESTS_SEEDS"].flatMap(Int.init) ?? count)).map { first + $0 }
 }
 
 @Suite struct `The whole pipeline in one simulation` {

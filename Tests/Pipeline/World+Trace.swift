@@ -2,7 +2,7 @@ import Contracts
 import Foundation
 import Service
 
-/// What happened, line by line on standard error, when `LIVELINE_FOLLOW` is set: for finding out why a seed fails.
+/// What happened, line by line on standard error, when `TESTS_FOLLOW` is set: for finding out why a seed fails.
 extension World {
     func trace(_ text: @autoclosure () -> String) {
         guard isTraced else { return }

@@ -74,7 +74,7 @@ final class World {
     var phoneCalls: [String: [PhoneCall]] = [:]
     /// The mistake that is planted, if one is.
     var planted: Planted?
-    let isTraced = ProcessInfo.processInfo.environment["LIVELINE_FOLLOW"] != nil
+    let isTraced = ProcessInfo.processInfo.environment["TESTS_FOLLOW"] != nil
     var ingest: Process<Ingest>?
     let registry: Process<TokenRegistry>
     var gateways: [InstanceName: Process<APNsGateway>] = [:]

@@ -5,14 +5,14 @@ import Testing
 
 @testable import segmenter
 
-/// What audiences cost, of as many devices as `LIVELINE_BENCH` says: to read, to write as frames, and to have taken.
+/// What audiences cost, of as many devices as `TESTS_BENCH` says: to read, to write as frames, and to have taken.
 ///
 /// ```
-/// LIVELINE_BENCH=1000000 swift test -c release -Xswiftc -enable-testing --filter 'Segmenter.*what audiences cost'
+/// TESTS_BENCH=1000000 swift test -c release -Xswiftc -enable-testing --filter 'Segmenter.*what audiences cost'
 /// ```
 @Suite(.serialized) struct Measurements {
     private static let devices =
-        ProcessInfo.processInfo.environment["LIVELINE_BENCH"].flatMap(Int.init) ?? 0
+        ProcessInfo.processInfo.environment["TESTS_BENCH"].flatMap(Int.init) ?? 0
 
     private static func tag(
         _ name: String, _ comparison: Filter.Comparison, _ values: TagValue...

@@ -38,6 +38,14 @@ import Testing
         #expect(lines.filter { line in sources.contains { line.text.utf8Contains($0) } }.map(\.place) == [])
     }
 
+    /// The programs that tests start would take one with the product's prefix for a setting.
+    @Test func `names the variables of the tests apart from the settings`() throws {
+        let asked = try SourceTree(under: "Tests").code.filter {
+            $0.text.utf8Contains("environment[" + "\"LIVELINE_")
+        }
+        #expect(asked.map(\.place) == [])
+    }
+
     @Test func `imports C only in wrappers`() throws {
         let tree = try SourceTree(under: "Services", "Shared", "Tests")
         let c = tree.files.filter { file in

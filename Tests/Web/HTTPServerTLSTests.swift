@@ -96,7 +96,8 @@ struct HTTPServerTLSTests {
         let pair = try Pair(identity: first, handler: ok)
         let own = try String(contentsOfFile: authority, encoding: .utf8)
         let other = try String(contentsOfFile: directory.path + "/second-key.pem", encoding: .utf8)
-        for (certificate, key) in [("none", "none"), (own, "none"), (own, other)] {
+        let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        for (certificate, key) in [("none", "none"), (damaged, other), (own, "none"), (own, other)] {
             let error = #expect(throws: HTTPServerError.self) {
                 try pair.server.replaceIdentity(TLSIdentity(certificatePEM: certificate, keyPEM: key))
             }

@@ -1,5 +1,6 @@
 #pragma once
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -82,14 +83,28 @@ static inline void *liveline_mhd_socket_context(struct MHD_Connection *connectio
     return info ? info->socket_context : NULL;
 }
 
+/* Whether a certificate chain can be read; a negative code of GnuTLS if not. */
+static inline int liveline_tls_examine(const gnutls_datum_t *chain) {
+    gnutls_x509_crt_t *certificates = NULL;
+    unsigned int count = 0;
+    const int result = gnutls_x509_crt_list_import2(&certificates, &count, chain, GNUTLS_X509_FMT_PEM, 0);
+    if (result < 0) return result;
+    for (unsigned int index = 0; index < count; index++) gnutls_x509_crt_deinit(certificates[index]);
+    gnutls_free(certificates);
+    return 0;
+}
+
 /* Reads a certificate chain and its private key, both PEM; a negative code of GnuTLS if they do not serve. */
 static inline int liveline_tls_make(const char *certificate, const char *key,
                                     gnutls_certificate_credentials_t *made) {
-    gnutls_certificate_credentials_t credentials;
-    int result = gnutls_certificate_allocate_credentials(&credentials);
-    if (result < 0) return result;
     const gnutls_datum_t chain = {(unsigned char *)certificate, (unsigned int)strlen(certificate)};
     const gnutls_datum_t secret = {(unsigned char *)key, (unsigned int)strlen(key)};
+    /* GnuTLS 3.7.9 leaks what it has begun of a certificate that gnutls_certificate_set_x509_key_mem cannot read. */
+    int result = liveline_tls_examine(&chain);
+    if (result < 0) return result;
+    gnutls_certificate_credentials_t credentials;
+    result = gnutls_certificate_allocate_credentials(&credentials);
+    if (result < 0) return result;
     result = gnutls_certificate_set_x509_key_mem(credentials, &chain, &secret, GNUTLS_X509_FMT_PEM);
     if (result < 0) {
         gnutls_certificate_free_credentials(credentials);
