@@ -135,10 +135,12 @@ import Web
         try world.run { !world.segmenter.node.isAbandoned }
         var isFull = true
         world.store.fault = { isFull && $0.hasPrefix("insert") ? ToyStore.full : nil }
-        world.adapter.events = ["write"]
+        // What reads may share the turn that fails, or come while the next one is waited for.
+        world.adapter.events = ["write", "read 0"]
         try world.run { world.adapter.refused == ["write"] }
+        #expect(world.adapter.outputs == ["answer to read 0"])
         world.adapter.events = ["read 1", "more", "read 2"]
-        try world.run { world.adapter.outputs == ["answer to read 1", "answer to read 2"] }
+        try world.run { world.adapter.outputs.suffix(2) == ["answer to read 1", "answer to read 2"] }
         #expect(world.adapter.refused == ["write", "more"])
         isFull = false
         world.adapter.events = ["again"]

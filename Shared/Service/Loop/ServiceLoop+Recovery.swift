@@ -14,8 +14,7 @@ extension ServiceLoop {
             note(error, now)
         }
         note(error, now)
-        refuse(inbox.events, now)
-        inbox.events = []
+        answerReading(now)
         if recovery.failures > 1, !error.isOfTheWorld { takeOneByOne(now) }
     }
 
@@ -48,13 +47,18 @@ extension ServiceLoop {
 
     /// Does what needs no store while its next try is waited for: says hello, answers what only reads, refuses the rest.
     func idle(_ now: Moment) {
+        answerReading(now)
+        greet()
+    }
+
+    /// Answers what only reads, and refuses the rest of what came from outside.
+    private func answerReading(_ now: Moment) {
         let events = inbox.events
         inbox.events = []
         let reading = events.filter { adapter.onlyReads($0) }
         refuse(events.filter { !adapter.onlyReads($0) }, now)
         if !reading.isEmpty, !isAnswered(reading, now) { refuse(reading, now) }
         perform(node.commit(at: now), now)
-        greet()
     }
 
     /// Hands in events that only read, in a transaction of their own, which a full disk does not stop.
