@@ -68,12 +68,15 @@ struct DeploymentTests {
     @Test func `an admin address of the configuration beats the socket`() {
         var configuration = Configuration()
         configuration.adminListen = [.ingest: "127.0.0.1:7", .segmenter: "unix:/s"]
-        func request(_ service: ServiceName) -> (String, String?) {
-            let request = AdminAddress(service, configuration).request("/metrics", timeoutMilliseconds: 1)
+        func request(_ service: ServiceName, _ number: Int = 1) -> (String, String?) {
+            let request = AdminAddress(InstanceName(service, number), configuration)
+                .request("/metrics", timeoutMilliseconds: 1)
             return (request.url, request.unixSocketPath)
         }
         #expect(request(.ingest) == ("http://127.0.0.1:7/metrics", nil))
+        #expect(request(.ingest, 3) == ("http://127.0.0.1:9/metrics", nil))
         #expect(request(.segmenter) == ("http://localhost/metrics", "/s"))
+        #expect(request(.rateLimiter, 2).1 == "/run/liveline/rate-limiter.2.admin")
     }
 
     @Test func `programs that are missing are named`() {
