@@ -32,6 +32,12 @@ struct TokenRegistry: Core, Reloadable {
     /// What limiters and gateways hold back.
     var paused: [Pause] { memory.gates.values.filter(\.isPaused).map(\.pause).sorted() }
 
+    /// Why it is: the fault, or that a person has said so.
+    var pauseReasons: [Pause: String] {
+        let gates = memory.gates.values.filter(\.isPaused)
+        return Dictionary(uniqueKeysWithValues: gates.map { ($0.pause, $0.fault ?? "by-call") })
+    }
+
     /// How many rows have no outcome yet.
     var waiting: Int { memory.totalLoad.rows }
 

@@ -21,6 +21,8 @@ public protocol Core {
     var windows: Windows { get }
     /// What it holds back; the registry's.
     var paused: [Pause] { get }
+    /// Why it holds that back, for the metrics: a fault in the word that APNs or we have for it, or `by-call`.
+    var pauseReasons: [Pause: String] { get }
     /// How many pieces of work it has that are not done, for the metrics.
     var waiting: Int { get }
 
@@ -37,6 +39,8 @@ public protocol Core {
 extension Core {
     /// Nothing is held back.
     public var paused: [Pause] { [] }
+    /// Nothing is held back.
+    public var pauseReasons: [Pause: String] { [:] }
     /// Nothing waits.
     public var waiting: Int { 0 }
 }

@@ -89,6 +89,7 @@ extension Runner {
         let loop = ServiceLoop(
             context: context, store: store, adapter: adapter, bus: bus, admin: admin, makeCore: makeCore)
         loop.locks = [lock] + [turn.lock].compactMap { $0 }
+        showPauses(of: loop, at: admin)
         loop.onReady = {
             manager.ready()
             logger.info(
@@ -98,6 +99,14 @@ extension Runner {
         try loop.run(signals) { reread(options, environment, logger) }
         logger.info("stopped", ["kept": loop.node.keptCount])
         return .stopped
+    }
+
+    private func showPauses(of loop: ServiceLoop<C, A>, at admin: AdminDoor) {
+        let gauge = PauseGauge(loop.context.metrics)
+        admin.refresh = { [weak loop, refresh = admin.refresh] in
+            refresh()
+            if let loop { gauge.show(loop.node.core.pauseReasons) }
+        }
     }
 
     private func makeEndpoint(_ context: ServiceContext) throws(ServiceFailure) -> BusEndpoint {

@@ -38,6 +38,9 @@ internal import CCurl
         unsafe curl_easy_reset(easy)
         setUpHandle()
         set(CURLOPT_URL, request.url)
+        // An empty one keeps those of the environment out.
+        set(CURLOPT_PROXY, request.proxy ?? "")
+        if request.offersHTTP2 { set(CURLOPT_HTTP_VERSION, CLong(CURL_HTTP_VERSION_2TLS)) }
         set(CURLOPT_TIMEOUT_MS, CLong(max(1, timeoutMilliseconds)))
         set(CURLOPT_CONNECTTIMEOUT_MS, CLong(max(1, timeoutMilliseconds)))
         if let path = request.unixSocketPath { set(CURLOPT_UNIX_SOCKET_PATH, path) }
@@ -52,10 +55,19 @@ internal import CCurl
     func finish(_ code: CURLcode) -> (HTTPClient.Completion?, Result<HTTPClientResponse, HTTPClientError>) {
         defer { forget() }
         guard code == CURLE_OK else {
-            return (completion, .failure(HTTPClientError(code, message: unsafe String(cString: message))))
+            return (completion, .failure(failure(code)))
         }
         let status = unsafe Int(liveline_curl_status(easy))
         return (completion, .success(HTTPClientResponse(status: status, headers: headers, body: body)))
+    }
+
+    private func failure(_ code: CURLcode) -> HTTPClientError {
+        let text = unsafe String(cString: message)
+        // libcurl has no code of its own for a proxy that opens no tunnel.
+        guard unsafe liveline_curl_connect_status(easy) >= 300 else {
+            return HTTPClientError(code, message: text)
+        }
+        return HTTPClientError(.connectionFailed, code: Int(code.rawValue), message: text)
     }
 
     func forget() {
@@ -68,7 +80,6 @@ internal import CCurl
 
     private func setUpHandle() {
         set(CURLOPT_NOSIGNAL, 1)
-        set(CURLOPT_PROXY, "")
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_HTTP_VERSION, CLong(CURL_HTTP_VERSION_1_1))
         set(CURLOPT_SSLVERSION, CLong(CURL_SSLVERSION_TLSv1_2))

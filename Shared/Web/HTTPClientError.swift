@@ -6,9 +6,9 @@ public struct HTTPClientError: Error, Equatable, CustomStringConvertible {
     public enum Reason: String, Sendable, Equatable {
         /// The request cannot be sent as it is: its URL, method or header fields.
         case invalidRequest
-        /// The name of the host has no address.
+        /// The name of the host, or of the proxy, has no address.
         case unresolved
-        /// Nobody listens there, or the way there is closed.
+        /// Nobody listens there, or the way there is closed, or the proxy opens none.
         case connectionFailed
         /// The time of the request is over.
         case timedOut
@@ -52,7 +52,7 @@ public struct HTTPClientError: Error, Equatable, CustomStringConvertible {
     private static func reason(of code: CURLcode) -> Reason {
         switch code {
         case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .invalidRequest
-        case CURLE_COULDNT_RESOLVE_HOST: .unresolved
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .unresolved
         case CURLE_COULDNT_CONNECT: .connectionFailed
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,

@@ -14,11 +14,16 @@ public struct HTTPClientRequest: Sendable {
     public var unixSocketPath: String?
     /// The PEM file of the authorities that `https:` servers are checked against; the system's without.
     public var caFile: String?
+    /// The URL of a proxy that `https:` goes through by CONNECT, perhaps with user and password; none without.
+    public var proxy: String?
+    /// Whether an `https:` server is offered HTTP/2 too: some speak nothing else.
+    public var offersHTTP2 = false
 
     /// Makes a request.
     public init(
         method: String = "GET", url: String, headers: HTTPHeaders = [:], body: [UInt8] = [],
-        timeoutMilliseconds: Int64 = 10_000, unixSocketPath: String? = nil, caFile: String? = nil
+        timeoutMilliseconds: Int64 = 10_000, unixSocketPath: String? = nil, caFile: String? = nil,
+        proxy: String? = nil
     ) {
         self.method = method
         self.url = url
@@ -27,6 +32,7 @@ public struct HTTPClientRequest: Sendable {
         self.timeoutMilliseconds = timeoutMilliseconds
         self.unixSocketPath = unixSocketPath
         self.caFile = caFile
+        self.proxy = proxy
     }
 }
 

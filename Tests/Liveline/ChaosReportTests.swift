@@ -44,6 +44,14 @@ struct ChaosReportTests {
         let text = report(sent: 48_000, accepted: 45_000).text
         #expect(text.contains("accepted a second: 750.0 "))
         #expect(text.contains("12,000 calls that were due were not sent"))
+        #expect(
+            text.contains("0 breaches\n\nthe run does not count: it sent 80.0 % of the calls that were due"))
+        #expect(!text.contains("every promise kept"))
+    }
+
+    @Test(arguments: [(57_000, true), (56_999, false), (0, false)])
+    func `a run counts only if 95 % of what was due went out`(sent: Int, isGood: Bool) {
+        #expect(report(sent: sent, accepted: sent).isGood == isGood)
     }
 
     @Test func `breaches stand at its end in words`() {

@@ -110,6 +110,11 @@ struct CommandParserTests {
         #expect(faults(LoadCommand.self, words) == expected)
     }
 
+    @Test func `a command without options has no list of them in its help`() {
+        #expect(CheckCommand.help.hasPrefix("usage: liveline check FILE\n\nReports"))
+        #expect(!CheckCommand.help.contains("options:"))
+    }
+
     @Test func `help shows every option once, in columns`() {
         for option in UpCommand.options { #expect(UpCommand.help.contains("\n  \(option.name)")) }
         #expect(UpCommand.help.hasPrefix("usage: liveline up "))

@@ -151,9 +151,10 @@ struct CommandsTests {
 struct ServiceStateTests {
     private func ask(_ answers: [String: (Int, String)]) -> ServiceState {
         ServiceState.ask(.ingest, Configuration()) { request in
-            answers.first { request.url.hasSuffix($0.key) }.map {
-                HTTPClientResponse(status: $0.value.0, headers: [:], body: Array($0.value.1.utf8))
+            guard let answer = answers.first(where: { request.url.hasSuffix($0.key) })?.value else {
+                throw HTTPClientError(.connectionFailed)
             }
+            return HTTPClientResponse(status: answer.0, headers: [:], body: Array(answer.1.utf8))
         }
     }
 
@@ -162,8 +163,14 @@ struct ServiceStateTests {
         #expect(ask(["/readyz": (status, "")]).readiness == readiness)
     }
 
-    @Test func `a service that does not answer does not run`() {
+    @Test func `where nobody listens no service runs`() {
         #expect(ask([:]) == ServiceState(service: .ingest, readiness: .absent))
+    }
+
+    @Test func `one that listens and says nothing does not answer`() {
+        let state = ServiceState.ask(.ingest, Configuration()) { _ in throw HTTPClientError(.timedOut) }
+        #expect(state == ServiceState(service: .ingest, readiness: .silent))
+        #expect(ServiceState.table([state]).contains("does not answer"))
     }
 
     @Test func `figures come from its metrics`() {

@@ -1,6 +1,7 @@
 import Contracts
 import Crypto
 import FoundationEssentials
+import JSON
 import Service
 import Testing
 import Web
@@ -59,6 +60,14 @@ struct DeploymentTests {
             ])
     }
 
+    @Test func `the certificate of a simulator is named from the root on`() throws {
+        var deployment = deployment(simulator: .init())
+        deployment.configuration.dataDirectory = "d"
+        let path = "\(FileManager.default.currentDirectoryPath)/d/apns-simulator.pem"
+        #expect(deployment.children[4].environment["LIVELINE_APNS_CA_FILE"] == path)
+        #expect(try #require(deployment.children.last).arguments.contains(path))
+    }
+
     @Test func `only some services may be asked for`() {
         var some = deployment()
         some.services = [.apnsGateway, .ingest]
@@ -68,12 +77,15 @@ struct DeploymentTests {
     @Test func `an admin address of the configuration beats the socket`() {
         var configuration = Configuration()
         configuration.adminListen = [.ingest: "127.0.0.1:7", .segmenter: "unix:/s"]
-        func request(_ service: ServiceName) -> (String, String?) {
-            let request = AdminAddress(service, configuration).request("/metrics", timeoutMilliseconds: 1)
+        func request(_ service: ServiceName, _ number: Int = 1) -> (String, String?) {
+            let request = AdminAddress(InstanceName(service, number), configuration).request(
+                "/metrics", timeoutMilliseconds: 1)
             return (request.url, request.unixSocketPath)
         }
         #expect(request(.ingest) == ("http://127.0.0.1:7/metrics", nil))
+        #expect(request(.ingest, 3) == ("http://127.0.0.1:9/metrics", nil))
         #expect(request(.segmenter) == ("http://localhost/metrics", "/s"))
+        #expect(request(.rateLimiter, 2).1 == "/run/liveline/rate-limiter.2.admin")
     }
 
     @Test func `programs that are missing are named`() {
@@ -85,6 +97,53 @@ struct DeploymentTests {
     @Test func `ports that are found differ`() throws {
         let ports = try FreePorts.find(3)
         #expect(Set(ports).count == 3)
+    }
+}
+
+struct ClaimTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func claim(_ services: [ServiceName] = Deployment.goingDown) throws(CommandFailure) -> Claim {
+        try Claim(services, in: directory.path, patienceMilliseconds: 0)
+    }
+
+    @Test func `a second one for the same services is refused, and names the directory`() throws {
+        let first = try claim()
+        let error = try #require(throws: CommandFailure.self) { _ = try claim([.segmenter]) }
+        #expect(error.code == .temporary)
+        let own = ProcessInfo.processInfo.processIdentifier
+        #expect(
+            error.messages == ["\(directory.path): another liveline up (process \(own)) runs segmenter here"])
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func `other services are free, and all are when it is gone`() throws {
+        do {
+            let first = try claim([.ingest])
+            let second = try claim([.segmenter, .rateLimiter])
+            withExtendedLifetime((first, second)) {}
+        }
+        _ = try claim()
+    }
+
+    @Test func `services that run by themselves are in the way`() throws {
+        let lock = try #require(try InstanceLock("\(directory.path)/rate-limiter.1.lock"))
+        let error = try #require(throws: CommandFailure.self) { _ = try claim() }
+        #expect(error.code == .temporary)
+        #expect(
+            error.messages.first?.hasPrefix("\(directory.path): rate-limiter.1 runs here already") == true)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test func `a directory that cannot be written is told`() {
+        let error = #expect(throws: CommandFailure.self) {
+            _ = try Claim([.ingest], in: "\(directory.path)/none", patienceMilliseconds: 0)
+        }
+        #expect(error?.code == .unavailable)
     }
 }
 
@@ -115,6 +174,31 @@ struct TrialSetupTests {
         #expect(read.configuration.applications[0].delivery.intervalSeconds == 3)
         #expect(read.configuration.http.listen == "127.0.0.1:81")
         #expect(read.configuration.runDirectory == "\(directory.path)/run")
+    }
+
+    @Test func `a directory that is relative stands in it from the root on, with all that is in it`() throws {
+        let directory = FileManager.default.currentDirectoryPath
+        let setup = TrialSetup(directory: "some/data", runDirectory: "some/run")
+        let text = try JSONDocument(setup.configuration).root
+        #expect(text["dataDirectory"]?.string == "\(directory)/some/data")
+        #expect(text["runDirectory"]?.string == "\(directory)/some/run")
+        #expect(setup.configurationFile == "\(directory)/some/data/liveline.json")
+        #expect(TrialSetup(directory: "data").runDirectory == "\(directory)/data/run")
+        let key = text["applications"]?.elements?.first?["keys"]?.elements?.first?["file"]?.string
+        #expect(key == "\(directory)/some/data/AuthKey_KEY1234567.p8")
+        #expect(setup.simulatorKeys.last?.hasSuffix(":\(directory)/some/data/AuthKey_KEY1234567.pem") == true)
+    }
+
+    @Test func `a simulator beside it is where pushes go`() throws {
+        var setup = TrialSetup(directory: directory.path)
+        setup.simulator = Deployment.Simulator(listen: "127.0.0.1:1", channels: "127.0.0.1:2")
+        try setup.write()
+        let apns = try read(setup).configuration.apns
+        #expect(APNsEnvironment.allCases.map { apns[$0] } == ["https://127.0.0.1:1", "https://127.0.0.1:1"])
+        #expect(
+            APNsEnvironment.allCases.map { apns.channels[$0] } == [
+                "https://127.0.0.1:2", "https://127.0.0.1:2",
+            ])
     }
 
     @Test func `a key that is there is kept`() throws {

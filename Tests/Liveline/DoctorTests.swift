@@ -60,9 +60,17 @@ struct DoctorTests {
     }
 
     @Test func `little disk says what will happen`() {
-        let finding = HostExamination.disk("/var/lib/liveline", free: 100 << 20)
+        let finding = HostExamination.disk("/var/lib/liveline", free: 100 << 20, size: 1 << 30)
         #expect(finding.what == "/var/lib/liveline: 100 MiB of disk are free")
-        #expect(finding.remedy.contains("503"))
+        #expect(finding.remedy.contains("will be answered 503 when less than 16 MiB are free"))
+        let reached = HostExamination.disk("/d", free: 15 << 20, size: 1 << 30)
+        #expect(reached.remedy.contains("are answered 503 now, since less than 16 MiB are free"))
+    }
+
+    @Test func `of a small disk an eighth is kept`() {
+        let finding = HostExamination.disk("/d", free: 3 << 20, size: 4 << 20)
+        #expect(finding.what == "/d: 3.0 MiB of disk are free")
+        #expect(finding.remedy.contains("will be answered 503 when less than 0.5 MiB are free"))
     }
 
     @Test func `a certificate that ends soon is one`() throws {
@@ -138,6 +146,36 @@ struct DoctorTests {
         #expect(findings.first == "\(directory.path)/profiles.sqlite can be read or written by every user")
     }
 
+    /// Looks at stores whose services have these files open.
+    private func lost(_ opened: String...) -> [Finding] {
+        StoreExamination(
+            directory: directory.path, isThorough: false, version: { _ in nil },
+            opened: { $0 == .ingest ? opened : [] }
+        ).findings
+    }
+
+    @Test func `a store that was removed or moved away under its service is one`() throws {
+        let path = "\(directory.path)/journal.sqlite"
+        for opened in ["\(path) (deleted)", "/elsewhere/journal.sqlite"] {
+            let finding = try #require(lost(opened, "\(path)-wal (deleted)").first)
+            #expect(finding.what == "\(path) was removed or replaced while ingest works with it")
+            #expect(finding.remedy.contains("restart ingest") && finding.remedy.contains("is lost"))
+        }
+        let database = try makeStore("journal.sqlite")
+        #expect(lost("\(path) (deleted)").count == 1)
+        #expect(lost(path, "\(path)-wal", "/tmp/other (deleted)") == [])
+        withExtendedLifetime(database) {}
+    }
+
+    @Test func `so is one whose log was`() throws {
+        let database = try makeStore("journal.sqlite")
+        let path = "\(directory.path)/journal.sqlite"
+        let findings = lost(path, "\(path)-wal (deleted)")
+        #expect(findings.map(\.what) == ["\(path)-wal was removed or replaced while ingest works with it"])
+        #expect(findings.first?.remedy.contains("-wal alone is lost") == true)
+        withExtendedLifetime(database) {}
+    }
+
     @Test(arguments: [("ingest 1.0.0, store 12\n", 12), ("rate-limiter 1.0.0\n", nil), ("", nil)])
     func `a program's version names its schema`(text: String, schema: Int?) {
         #expect(StoreExamination.schema(inVersion: text) == schema)
@@ -152,36 +190,60 @@ struct DoctorTests {
         """
 
     @Test func `who holds a lock is what the kernel says`() {
-        #expect(RunExamination.holder(ofInode: 3_145, in: locks) == 708)
-        #expect(RunExamination.holder(ofInode: 77, in: locks) == nil)
-        #expect(RunExamination.holder(ofInode: 3_146, in: locks) == nil)
+        #expect(KernelView.holder(ofInode: 3_145, in: locks) == 708)
+        #expect(KernelView.holder(ofInode: 77, in: locks) == nil)
+        #expect(KernelView.holder(ofInode: 3_146, in: locks) == nil)
     }
 
-    @Test func `a lock that nobody holds is a service that does not run`() throws {
-        try write("ingest.1.lock", "708\n")
-        let findings = RunExamination(directory: directory.path) { _ in "" }.findings
+    /// What the kernel would say if these locks were held, each by the process at its place, 700 and on.
+    private func kernel(_ held: String..., others: [String: String] = [:]) throws -> KernelView {
+        let lines = try held.enumerated().map { place, name in
+            let attributes = try FileManager.default.attributesOfItem(
+                atPath: "\(directory.path)/\(name).lock")
+            let inode = try #require(attributes[.systemFileNumber] as? UInt64)
+            return "1: FLOCK  ADVISORY  WRITE \(700 + place) 08:01:\(inode) 0 EOF\n"
+        }
+        return KernelView(read: { $0 == "/proc/locks" ? lines.joined() : others[$0] }, links: { _ in [] })
+    }
+
+    private func run(_ kernel: KernelView) -> RunExamination {
+        RunExamination(directory: directory.path, kernel: kernel)
+    }
+
+    @Test func `a service that does not run while others do is one`() throws {
+        for name in ["ingest.1", "segmenter.1"] { try write("\(name).lock") }
+        let run = try run(kernel("segmenter.1"))
         #expect(
-            findings.map(\.what) == ["ingest.1 does not run: nobody holds \(directory.path)/ingest.1.lock"])
+            run.findings.map(\.what) == [
+                "ingest.1 does not run: nobody holds \(directory.path)/ingest.1.lock"
+            ])
+        #expect(run.running == [.init(name: InstanceName(.segmenter), process: 700)])
+        #expect(run.remark == nil)
+    }
+
+    @Test func `a further instance that has ended is none`() throws {
+        for name in ["ingest.1", "ingest.2", "segmenter.1", "segmenter.3"] { try write("\(name).lock") }
+        #expect(try run(kernel("ingest.2", "segmenter.1")).findings == [])
+    }
+
+    @Test func `a deployment that is stopped as a whole is none, and is said`() throws {
+        for name in ["ingest.1", "ingest.2", "segmenter.1"] { try write("\(name).lock") }
+        for name in ["ingest.up", "ingest.lock"] { try write(name) }
+        let run = try run(kernel())
+        #expect(run.findings == [])
+        #expect(run.remark == "\(directory.path): the services are stopped")
     }
 
     @Test(arguments: [("1024", 1), ("65536", 0), ("unlimited", 0)])
     func `a service that may open few files is one`(limit: String, count: Int) throws {
         try write("ingest.1.lock")
-        let attributes = try FileManager.default.attributesOfItem(
-            atPath: "\(directory.path)/ingest.1.lock")
-        let inode = try #require(attributes[.systemFileNumber] as? UInt64)
-        let findings = RunExamination(directory: directory.path) { path in
-            switch path {
-            case "/proc/locks": "1: FLOCK  ADVISORY  WRITE 708 08:01:\(inode) 0 EOF\n"
-            case "/proc/708/limits":
-                "Limit                     Soft Limit           Hard Limit           Units     \n"
-                    + "Max open files            \(limit)                 524288               files     \n"
-            default: nil
-            }
-        }.findings
+        let limits =
+            "Limit                     Soft Limit           Hard Limit           Units     \n"
+            + "Max open files            \(limit)                 524288               files     \n"
+        let findings = try run(kernel("ingest.1", others: ["/proc/700/limits": limits])).findings
         #expect(findings.count == count)
         if count == 1 {
-            #expect(findings.first?.what == "ingest.1 (process 708) may open 1024 files at a time")
+            #expect(findings.first?.what == "ingest.1 (process 700) may open 1024 files at a time")
         }
     }
 
@@ -189,24 +251,32 @@ struct DoctorTests {
         for name in ["ingest.1.lock", "ingest.1.admin", "segmenter.1.work", "segmenter.1.answers"] {
             try write(name)
         }
-        let attributes = try FileManager.default.attributesOfItem(
-            atPath: "\(directory.path)/ingest.1.lock")
-        let inode = try #require(attributes[.systemFileNumber] as? UInt64)
-        let findings = RunExamination(directory: directory.path) {
-            $0 == "/proc/locks" ? "1: FLOCK  ADVISORY  WRITE 708 08:01:\(inode) 0 EOF\n" : nil
-        }.findings
         #expect(
-            findings.map(\.what) == [
+            try run(kernel("ingest.1")).findings.map(\.what) == [
                 "\(directory.path)/segmenter.1.answers and 1 more: nobody listens at this socket"
             ])
     }
 
+    @Test func `what a process is and has is read`() {
+        let kernel = KernelView(
+            read: {
+                [
+                    "/proc/7/stat": "7 (a (b) T) T 1 7 7 0", "/proc/8/stat": "8 (x) S 1 8 8 0",
+                    "/proc/7/environ": "A=1\0LIVELINE_X=y=z\0\0B\0",
+                ][$0]
+            }, links: { $0 == "/proc/7/fd" ? ["/a", "/b (deleted)"] : [] })
+        #expect([7, 8, 9].map(kernel.isHeld) == [true, false, false])
+        #expect(kernel.environment(7) == ["A": "1", "LIVELINE_X": "y=z"])
+        #expect(kernel.environment(8) == nil)
+        #expect(kernel.opened(7) == ["/a", "/b (deleted)"])
+    }
+
     @Test func `a run directory that is not there, or open to every user, is one`() throws {
-        let none = RunExamination(directory: "\(directory.path)/none") { _ in nil }.findings
+        let none = RunExamination(directory: "\(directory.path)/none").findings
         #expect(none.map(\.what) == ["\(directory.path)/none: there is no such directory"])
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o755 | 0o007], ofItemAtPath: directory.path)
-        let open = RunExamination(directory: directory.path) { _ in nil }.findings
+        let open = RunExamination(directory: directory.path).findings
         #expect(open.map(\.what) == ["\(directory.path) is open to every user"])
     }
 
@@ -220,10 +290,10 @@ struct DoctorTests {
         #expect(Subcommands.run(words + ["--offline"], on: screen.console) == 0)
         #expect(screen.output == ["nothing found"])
         let text = String(decoding: setup.configuration, as: UTF8.self)
-        let closed = text.dropLast() + #", "apns": {"production": "https://127.0.0.1:1"}}"#
+        let closed = text.dropLast() + #", "apns": {"production": "https://apns.invalid"}}"#
         try String(closed).write(toFile: setup.configurationFile, atomically: true, encoding: .utf8)
         #expect(Subcommands.run(words, on: screen.console) == 1)
-        #expect(screen.output.contains { $0.hasPrefix("https://127.0.0.1:1 cannot be reached: ") })
+        #expect(screen.output.contains { $0.hasPrefix("https://apns.invalid cannot be reached: ") })
         #expect(screen.output.last == "1 finding")
         try "{".write(toFile: setup.configurationFile, atomically: true, encoding: .utf8)
         #expect(Subcommands.run(words + ["--offline"], on: screen.console) == 1)

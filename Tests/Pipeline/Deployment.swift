@@ -41,9 +41,10 @@ private final class Said: Sendable {
 /// Five services and a simulator, started by `liveline up --simulator` in a directory of their own.
 final class RunningPipeline {
     let directory: URL
-    private let process = Foundation.Process()
-    private let output = Pipe()
+    private var process = Foundation.Process()
+    private var output = Pipe()
     private let ports: [Int]
+    private let environment: [String: String]
     private let said = Said()
 
     /// Starts everything, with more variables in its environment if wanted, and waits until it is ready.
@@ -52,13 +53,18 @@ final class RunningPipeline {
             path: "ll-\(UInt32.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         ports = try (0..<4).map { _ in try RunningPipeline.freePort() }
+        self.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        try launch()
+    }
+
+    private func launch() throws {
         process.executableURL = Program.folder.appending(path: "liveline")
         process.arguments = [
             "up", "--simulator", "--run", directory.path + "/run", "--data", directory.path + "/data",
             "--http", "127.0.0.1:\(ports[0])", "--apns", "127.0.0.1:\(ports[1])", "--control",
             "127.0.0.1:\(ports[2])", "--apns-channels", "127.0.0.1:\(ports[3])",
         ]
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.environment = environment
         process.standardError = output
         process.standardOutput = FileHandle.nullDevice
         try process.run()
@@ -78,6 +84,15 @@ final class RunningPipeline {
             let more = String(decoding: handle.availableData, as: UTF8.self)
             said.add(more)
         }
+    }
+
+    /// Kills `liveline up` itself, starts it again at once, and waits until it is ready.
+    func killAndStart() throws {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        output.fileHandleForReading.readabilityHandler = nil
+        (process, output) = (Foundation.Process(), Pipe())
+        try launch()
     }
 
     /// What all processes have logged so far.

@@ -19,6 +19,7 @@ import Testing
     func `begins with a 403 and ends with the trial that succeeds`(life: Life) throws {
         let (harness, _, message) = try faulty(life, .retry(403, "InvalidProviderToken", after: 1_000))
         #expect(harness.core.paused == [production])
+        #expect(harness.core.pauseReasons == [production: "InvalidProviderToken"])
         #expect(harness.logs.filter { $0 == "paused" }.count == 1)
         try harness.advance(seconds: 29)
         #expect(harness.sent.count == 1)
@@ -30,6 +31,7 @@ import Testing
         harness.apns = { _ in .ok }
         try harness.advance(seconds: 241)
         #expect(harness.core.paused == [])
+        #expect(harness.core.pauseReasons == [:])
         #expect(harness.counts(message) == .of(delivered: 1))
         #expect(harness.logs.filter { $0 == "paused" }.count == 1)
     }

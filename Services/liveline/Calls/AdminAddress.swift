@@ -6,10 +6,19 @@ import Web
 struct AdminAddress: Sendable, Equatable {
     private let listen: String
 
-    /// The address that the configuration gives the service's first instance.
-    init(_ service: ServiceName, _ configuration: Configuration) {
-        let path = "\(configuration.runDirectory)/\(InstanceName(service)).admin"
-        listen = configuration.adminListen[service] ?? "unix:\(path)"
+    /// The address that the configuration gives an instance: number n listens n - 1 ports above the first one.
+    init(_ name: InstanceName, _ configuration: Configuration) {
+        guard let first = configuration.adminListen[name.service] else {
+            listen = "unix:\(configuration.runDirectory)/\(name).admin"
+            return
+        }
+        guard !first.hasPrefix("unix:"), let colon = first.lastIndex(of: ":"),
+            let port = Int(first[colon...].dropFirst())
+        else {
+            listen = first
+            return
+        }
+        listen = "\(first[...colon])\(port + name.number - 1)"
     }
 
     /// A call to it.

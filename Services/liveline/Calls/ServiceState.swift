@@ -8,6 +8,8 @@ struct ServiceState: Sendable, Equatable {
     enum Readiness: String, Sendable {
         case ready = "ready"
         case notReady = "not ready"
+        /// It is held, stuck or very busy.
+        case silent = "does not answer"
         case absent = "not running"
     }
 
@@ -23,17 +25,19 @@ struct ServiceState: Sendable, Equatable {
     /// Asks a service.
     static func ask(
         _ service: ServiceName, _ configuration: Configuration,
-        by call: (HTTPClientRequest) -> HTTPClientResponse? = { try? HTTPClient.perform($0) }
+        by call: (HTTPClientRequest) throws -> HTTPClientResponse = { try HTTPClient.perform($0) }
     ) -> ServiceState {
-        let address = AdminAddress(service, configuration)
+        let address = AdminAddress(InstanceName(service), configuration)
         var state = ServiceState(service: service, readiness: .absent)
-        if let answer = call(address.request("/readyz", timeoutMilliseconds: 2_000)) {
+        do {
+            let answer = try call(address.request("/readyz", timeoutMilliseconds: 2_000))
             state.readiness = answer.status == 200 ? .ready : .notReady
-        }
-        if let answer = call(address.request("/metrics", timeoutMilliseconds: 2_000)),
-            answer.status == 200
-        {
-            state.take(MetricsText(String(decoding: answer.body, as: UTF8.self)))
+            let metrics = try call(address.request("/metrics", timeoutMilliseconds: 2_000))
+            if metrics.status == 200 {
+                state.take(MetricsText(String(decoding: metrics.body, as: UTF8.self)))
+            }
+        } catch {
+            if (error as? HTTPClientError)?.reason == .timedOut { state.readiness = .silent }
         }
         return state
     }

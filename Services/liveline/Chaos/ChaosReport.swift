@@ -12,6 +12,12 @@ struct ChaosReport: Sendable {
 
         /// Accepted calls a second.
         var acceptedRate: Double { Double(accepted) * 1_000 / Double(max(1, milliseconds)) }
+
+        /// A run that sent fewer of the calls that were due shows nothing of its rate, percent.
+        static let sentPercentLeast = 95
+
+        /// Whether enough of what was due went out.
+        var isReached: Bool { sent * 100 >= offered * Self.sentPercentLeast }
     }
 
     var parameters: ChaosParameters
@@ -33,8 +39,8 @@ struct ChaosReport: Sendable {
     var breaches: [String]
     var breachCount: Int
 
-    /// Whether every promise was kept.
-    var isGood: Bool { breachCount == 0 }
+    /// Whether every promise was kept, at the rate that was asked for.
+    var isGood: Bool { breachCount == 0 && pace.isReached }
 
     /// Tables and breaches as people read them.
     var text: String {
@@ -123,7 +129,14 @@ struct ChaosReport: Sendable {
     }
 
     private var verdict: [String] {
-        guard !isGood else { return ["every promise kept: 0 breaches, 0 lost"] }
-        return ["\(breachCount) breaches:\n" + breaches.map { "  \($0)" }.joined(separator: "\n")]
+        if isGood { return ["every promise kept: 0 breaches, 0 lost"] }
+        let found = breaches.map { "\n  \($0)" }.joined()
+        let broken = ["\(breachCount) breaches\(found.isEmpty ? "" : ":")\(found)"]
+        guard !pace.isReached else { return broken }
+        let percent = Numbers.fixed(Double(pace.sent) * 100 / Double(max(1, pace.offered)), 1)
+        return broken + [
+            "the run does not count: it sent \(percent) % of the calls that were due, and at least "
+                + "\(Pace.sentPercentLeast) % must go out; ask for a lower --rate, or for fewer faults"
+        ]
     }
 }

@@ -39,9 +39,10 @@ extension Subcommand {
 
     /// What `--help` shows.
     static var help: String {
-        let head = ["usage: liveline \(name) \(usage)", "", summary.sentence, "", "options:"]
+        let head = ["usage: liveline \(name) \(usage)", "", summary.sentence]
+        let list = CommandOptions(options).help
         return
-            (head + CommandOptions(options).help
+            (head + (list.isEmpty ? [] : ["", "options:"] + list)
             + (details.isEmpty ? [] : ["", details])).joined(separator: "\n")
     }
 }

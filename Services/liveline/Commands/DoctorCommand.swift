@@ -2,7 +2,6 @@ import Arguments
 import Contracts
 import FoundationEssentials
 import Service
-import Web
 
 /// `liveline doctor`: what is wrong with a deployment, running or stopped, and what to do about it.
 struct DoctorCommand: Subcommand {
@@ -28,12 +27,10 @@ struct DoctorCommand: Subcommand {
 
     static let details = """
         Looks at the configuration and the files it names, the stores (only reading, also while they are in use), locks,
-        sockets, permissions, free disk, limits, clock, certificates, and whether APNs can be reached. Ends with 1 if
-        there is a finding; each says what to do.
+        sockets, permissions, free disk, limits, clock, certificates, whether each service answers and what it holds
+        back, and whether APNs can be reached, where and how the gateway that runs reaches it. Ends with 1 if there is a
+        finding; each says what to do. That all services are stopped is no finding.
         """
-
-    /// How long APNs may take to answer a connection, ms.
-    private static let reachMilliseconds: Int64 = 5_000
 
     func run(on console: Console) throws(CommandFailure) -> Verdict {
         var options = Options()
@@ -44,64 +41,51 @@ struct DoctorCommand: Subcommand {
         var findings = faults.map {
             Finding($0, "correct the configuration; liveline check reports all of its faults")
         }
-        if let read { findings += examine(read) }
+        if let read { findings += examine(read, options, console) }
         for finding in findings { console.say(finding.text) }
         console.say(
             findings.isEmpty ? "nothing found" : "\(findings.count) finding\(findings.count == 1 ? "" : "s")")
         return findings.isEmpty ? .good : .bad
     }
 
-    private func examine(_ read: ReadConfiguration) -> [Finding] {
+    private func examine(_ read: ReadConfiguration, _ options: Options, _ console: Console) -> [Finding] {
         let configuration = read.configuration
-        let files = NamedFiles(configuration)
-        let doubts =
-            files.faults.map { Finding($0, "put the right file there, then send SIGHUP") }
+        let run = RunExamination(directory: configuration.runDirectory)
+        let answers = AnswerExamination(configuration).ask(run.running)
+        for remark in [run.remark].compactMap({ $0 }) + answers.remarks { console.say(remark) }
+        let host = HostExamination(configuration: configuration, nowSeconds: Date().timeIntervalSince1970)
+        return doubts(read) + host.findings + stores(configuration, run).findings + run.findings
+            + answers.findings + (isOffline ? [] : reach(configuration, options, run).findings)
+    }
+
+    private func doubts(_ read: ReadConfiguration) -> [Finding] {
+        let files = NamedFiles(read.configuration)
+        return files.faults.map { Finding($0, "put the right file there, then send SIGHUP") }
             + read.warnings.map { Finding($0.description, "change it, or leave it if it is meant so") }
             + files.warnings.map { Finding($0, "chmod 600 the file") }
+    }
+
+    private func stores(_ configuration: Configuration, _ run: RunExamination) -> StoreExamination {
         let executables = try? Executables.besideThisOne()
-        let stores = StoreExamination(directory: configuration.dataDirectory, isThorough: isThorough) {
-            service in
-            executables.flatMap { StoreExamination.version(of: service, in: $0) }
-        }
-        let host = HostExamination(configuration: configuration, nowSeconds: Date().timeIntervalSince1970)
-        return doubts + host.findings + stores.findings
-            + RunExamination(directory: configuration.runDirectory).findings + readiness(configuration)
-            + (isOffline ? [] : reach(configuration))
-    }
-
-    /// Services that answer, but cannot work.
-    private func readiness(_ configuration: Configuration) -> [Finding] {
-        Deployment.goingDown.compactMap { service in
-            let request = AdminAddress(service, configuration).request("/readyz", timeoutMilliseconds: 2_000)
-            guard let answer = try? HTTPClient.perform(request), answer.status != 200 else { return nil }
-            let why = String(decoding: answer.body.prefix(400), as: UTF8.self).split(separator: "\n").joined(
-                separator: ", ")
-            return Finding(
-                "\(service.rawValue) is not ready: \(why)", "see to what it lacks; its log says more")
-        }
-    }
-
-    private func reach(_ configuration: Configuration) -> [Finding] {
-        let environments = Set(
-            configuration.applications.flatMap { application in
-                application.keys.compactMap(\.environment) + [application.environment]
+        return StoreExamination(
+            directory: configuration.dataDirectory, isThorough: isThorough,
+            version: { service in executables.flatMap { StoreExamination.version(of: service, in: $0) } },
+            opened: { service in
+                run.running.filter { $0.name.service == service }.flatMap { run.kernel.opened($0.process) }
             })
-        return APNsEnvironment.allCases.filter(environments.contains).compactMap { environment in
-            let request = HTTPClientRequest(
-                url: configuration.apns[environment], timeoutMilliseconds: Self.reachMilliseconds,
-                caFile: configuration.apns.caFile)
-            do throws(HTTPClientError) {
-                _ = try HTTPClient.perform(request)
-                return nil
-            } catch {
-                guard [.unresolved, .connectionFailed, .timedOut, .tls].contains(error.reason) else {
-                    return nil
-                }
-                return Finding(
-                    "\(configuration.apns[environment]) cannot be reached: \(error)",
-                    "open the way out to port 443 of Apple's 17.0.0.0/8, or to the proxy that the environment names"
-                )
-            }
+    }
+
+    /// Goes by the environment of a gateway that runs: `liveline up --simulator` names the simulator there.
+    private func reach(_ configuration: Configuration, _ options: Options, _ run: RunExamination)
+        -> ReachExamination
+    {
+        let gateway = run.running.first { $0.name.service == .apnsGateway }
+        var configuration = configuration
+        if let environment = gateway.flatMap({ run.kernel.environment($0.process) }),
+            let read = ConfigurationFile.check(options, environment: environment).read
+        {
+            configuration.apns = read.configuration.apns
         }
+        return ReachExamination(configuration: configuration, isRunning: gateway != nil)
     }
 }

@@ -48,7 +48,8 @@ struct UpCommand: Subcommand {
         begin anew. All log lines come on the standard error output. SIGTERM and SIGINT stop the services one after
         the other, ingest first; a second one all at once, and kills what is left a second later. SIGHUP makes all of them read the configuration again.
         With --simulator and no --config a complete configuration with keys is made in the data directory, or in a
-        temporary one that is removed at the end.
+        temporary one that is removed at the end. Where another one runs the same services in the same run directory,
+        this one ends with 75.
         """
 
     var faults: [String] {
@@ -61,40 +62,55 @@ struct UpCommand: Subcommand {
     func run(on console: Console) throws(CommandFailure) -> Verdict {
         let isTrial = hasSimulator && configurationFile == nil
         let temporary = isTrial && dataDirectory == nil ? try TemporaryDirectory() : nil
-        let deployment = try deployment(in: temporary?.path ?? dataDirectory)
-        if isTrial { announce(deployment, console) }
+        let simulator = try simulatorAddresses()
+        let setup = isTrial ? (temporary?.path ?? dataDirectory).map { trial(in: $0, simulator) } : nil
+        let deployment = try deployment(setup, simulator)
         let running = try RunningDeployment(
             deployment, settings: SupervisionSettings(drainMilliseconds: drainSeconds * 1_000),
-            sink: console.remarks)
+            sink: console.remarks
+        ) { () throws(CommandFailure) in try setup?.write() }
+        if isTrial { announce(deployment, console) }
         Self.watch(running.supervisor)
         if let failure = running.failure { throw failure }
         return .good
     }
 
-    private func deployment(in directory: String?) throws(CommandFailure) -> Deployment {
+    private func simulatorAddresses() throws(CommandFailure) -> Deployment.Simulator {
         var simulator = simulator
         if let channels {
             simulator.channels = channels
         } else if hasSimulator, simulator.listen != Deployment.Simulator().listen {
             simulator.channels = try FreePorts.find(1).map { "127.0.0.1:\($0)" }.joined()
         }
-        var file = configurationFile
-        if hasSimulator, file == nil, let directory {
-            var setup = TrialSetup(directory: directory, runDirectory: runDirectory)
-            setup.http = http
-            try setup.write()
-            simulator.keys = setup.simulatorKeys
-            file = setup.configurationFile
-        }
+        return simulator
+    }
+
+    private func trial(in directory: String, _ simulator: Deployment.Simulator) -> TrialSetup {
+        var setup = TrialSetup(directory: directory, runDirectory: runDirectory)
+        setup.http = http
+        setup.simulator = simulator
+        return setup
+    }
+
+    private func deployment(_ setup: TrialSetup?, _ simulator: Deployment.Simulator) throws(CommandFailure)
+        -> Deployment
+    {
         var options = Options()
-        options.configurationPath = file
+        options.configurationPath = configurationFile
         options.runDirectory = runDirectory
         options.dataDirectory = dataDirectory
+        let read = try ConfigurationFile.read(options, text: setup?.configuration)
+        var simulator = simulator
+        if let setup { simulator.keys = setup.simulatorKeys }
         return Deployment(
-            executables: try .besideThisOne(), configurationFile: file,
-            configuration: try ConfigurationFile.read(options).configuration,
-            services: only.isEmpty ? Deployment.goingDown : only.compactMap(ServiceName.init),
+            executables: try .besideThisOne(),
+            configurationFile: setup?.configurationFile ?? configurationFile,
+            configuration: read.configuration, services: services,
             simulator: hasSimulator ? simulator : nil)
+    }
+
+    private var services: [ServiceName] {
+        only.isEmpty ? Deployment.goingDown : only.compactMap(ServiceName.init)
     }
 
     private func announce(_ deployment: Deployment, _ console: Console) {

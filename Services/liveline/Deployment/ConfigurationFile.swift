@@ -5,19 +5,33 @@ import Service
 enum ConfigurationFile {
     /// Reads it, with the environment over it.
     ///
+    /// - Parameters:
+    ///   - options: the command line.
+    ///   - text: what stands in it, if it is not written yet; all its paths are absolute.
+    /// - Returns: the configuration, and what is doubtful in it.
     /// - Throws: `CommandFailure` with everything that is wrong.
-    static func read(_ options: Options) throws(CommandFailure) -> ReadConfiguration {
-        let (read, faults) = check(options)
+    static func read(_ options: Options, text: [UInt8]? = nil) throws(CommandFailure) -> ReadConfiguration {
+        let (read, faults) = check(options, text: text)
         guard let read, faults.isEmpty else { throw CommandFailure(.configuration, faults) }
         return read
     }
 
     /// Reads it as far as it can be read.
     ///
+    /// - Parameters:
+    ///   - options: the command line.
+    ///   - environment: the process's environment.
+    ///   - text: what stands in it, if it is not written yet; all its paths are absolute.
     /// - Returns: what could be read, and everything that is wrong.
-    static func check(_ options: Options) -> (read: ReadConfiguration?, faults: [String]) {
+    static func check(
+        _ options: Options, environment: [String: String] = ProcessInfo.processInfo.environment,
+        text: [UInt8]? = nil
+    ) -> (read: ReadConfiguration?, faults: [String]) {
         do throws(ConfigurationFaults) {
-            return (try Configuration.read(options, environment: ProcessInfo.processInfo.environment), [])
+            guard let text else { return (try Configuration.read(options, environment: environment), []) }
+            return (
+                try Configuration.read(text, directory: "/", options: options, environment: environment), []
+            )
         } catch {
             return (error.readable, error.faults.map(\.description))
         }

@@ -40,7 +40,8 @@ struct Deployment: Sendable {
         return ChildPlan(
             name: service.rawValue, path: executables.path(service.rawValue), arguments: arguments,
             environment: simulator.map { environment($0) } ?? [:],
-            probe: AdminAddress(service, configuration).request("/readyz", timeoutMilliseconds: 2_000))
+            probe: AdminAddress(InstanceName(service), configuration).request(
+                "/readyz", timeoutMilliseconds: 2_000))
     }
 
     /// The environment beats the file, so that pushes go to the simulator whatever the file says.
@@ -54,7 +55,7 @@ struct Deployment: Sendable {
         ]
     }
 
-    private var certificateFile: String { "\(configuration.dataDirectory)/apns-simulator.pem" }
+    private var certificateFile: String { "\(configuration.dataDirectory)/apns-simulator.pem".absolutePath }
 
     private func plan(_ simulator: Simulator) -> ChildPlan {
         ChildPlan(

@@ -1,3 +1,4 @@
+import Contracts
 import Crypto
 import FoundationEssentials
 import JSON
@@ -39,14 +40,16 @@ struct TrialSetup: Sendable {
     var updateExpirationSeconds: Int64?
     /// How long an update waits for a token, seconds; nil for the usual time.
     var tokenWaitSeconds: Int64?
+    /// The simulator that pushes go to; nil leaves Apple's hosts.
+    var simulator: Deployment.Simulator?
     /// Whether there is a second application.
     var hasNeighbour = false
     /// How grave an event must be to be logged.
     var logLevel = "info"
 
     init(directory: String, runDirectory: String? = nil) {
-        self.directory = directory
-        self.runDirectory = runDirectory ?? "\(directory)/run"
+        self.directory = directory.absolutePath
+        self.runDirectory = runDirectory?.absolutePath ?? "\(self.directory)/run"
     }
 
     var configurationFile: String { "\(directory)/liveline.json" }
@@ -81,6 +84,7 @@ struct TrialSetup: Sendable {
             file.member("runDirectory", runDirectory)
             file.member("dataDirectory", directory)
             file.object("http") { $0.member("listen", http) }
+            if let simulator { file.object("apns") { write(simulator, to: &$0) } }
             file.object("log") { $0.member("level", logLevel) }
             file.object("delivery") {
                 $0.member("intervalSeconds", intervalSeconds)
@@ -99,6 +103,17 @@ struct TrialSetup: Sendable {
                 applications.object {
                     write(Self.neighbour, Self.neighbourBundleID, Self.neighbourToken, to: &$0)
                 }
+            }
+        }
+    }
+
+    private func write(_ simulator: Deployment.Simulator, to apns: inout JSONWriter) {
+        for environment in APNsEnvironment.allCases {
+            apns.member(environment.rawValue, "https://\(simulator.listen)")
+        }
+        apns.object("channels") {
+            for environment in APNsEnvironment.allCases {
+                $0.member(environment.rawValue, "https://\(simulator.channels)")
             }
         }
     }

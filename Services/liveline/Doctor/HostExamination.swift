@@ -4,8 +4,10 @@ import Service
 
 /// Looks at what the host gives: directories, disk, clock, certificates.
 struct HostExamination {
-    /// Below so many bytes of free disk the door soon says 503: registrations alone get the last 16 MiB.
+    /// Below so many bytes of free disk the door soon says 503.
     static let diskLeast: Int64 = 256 << 20
+    /// So many bytes are left to registrations, or an eighth of the disk if that is less (ingest's `IngestLimits`).
+    static let diskReserve: Int64 = 16 << 20
     /// A certificate that ends within so many days is told.
     static let certificateDays: Int64 = 21
     /// How far in the future a file may have been written, seconds.
@@ -45,17 +47,25 @@ struct HostExamination {
 
     private func disk(_ directory: String) -> [Finding] {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: directory)
-        guard let free = FileNumber.read(attributes?[.systemFreeSize]), free < Self.diskLeast else {
-            return []
-        }
-        return [Self.disk(directory, free: Int64(free))]
+        guard let free = FileNumber.read(attributes?[.systemFreeSize]), free < Self.diskLeast,
+            let size = FileNumber.read(attributes?[.systemSize])
+        else { return [] }
+        return [Self.disk(directory, free: Int64(free), size: Int64(clamping: size))]
     }
 
     /// Says that little disk is left.
-    static func disk(_ directory: String, free: Int64) -> Finding {
-        Finding(
-            "\(directory): \(free >> 20) MiB of disk are free",
-            "make room: calls are answered 503 when 16 MiB are left, and registrations after that")
+    static func disk(_ directory: String, free: Int64, size: Int64) -> Finding {
+        let reserve = min(diskReserve, size / 8)
+        let isReached = free < reserve
+        return Finding(
+            "\(directory): \(mebibytes(free)) MiB of disk are free",
+            "make room: calls \(isReached ? "are answered 503 now, since" : "will be answered 503 when") "
+                + "less than \(mebibytes(reserve)) MiB are free; registrations are taken until nothing can be "
+                + "written any more")
+    }
+
+    private static func mebibytes(_ bytes: Int64) -> String {
+        bytes >= 10 << 20 ? "\(bytes >> 20)" : Numbers.fixed(Double(bytes) / 1_048_576, 1)
     }
 
     private var clock: [Finding] {

@@ -5,26 +5,44 @@ import Service
 
 /// Looks at locks and sockets of a run directory, and at the processes behind them, by what the kernel says.
 struct RunExamination {
+    /// An instance that holds its lock.
+    struct Running: Equatable {
+        var name: InstanceName
+        var process: Int
+    }
+
     /// A service needs so many files open at a time: connections at its door and to APNs, sockets and stores.
     static let descriptorsLeast = 4_096
 
     let directory: String
-    /// Texts of `/proc`, by their path; nil for what is not there.
-    let proc: (String) -> String?
+    let kernel: KernelView
+    /// The instances that run, sorted.
+    let running: [Running]
+    /// The instances that have run here and do not now, sorted.
+    private let stopped: [InstanceName]
+    /// The files of the directory; nil where there is no such directory.
+    private let names: [String]?
 
-    init(
-        directory: String,
-        proc: @escaping (String) -> String? = { try? String(contentsOfFile: $0, encoding: .utf8) }
-    ) {
-        (self.directory, self.proc) = (directory, proc)
+    init(directory: String, kernel: KernelView = KernelView()) {
+        (self.directory, self.kernel) = (directory, kernel)
+        names = try? FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+        let locked = (names ?? []).filter { $0.hasSuffix(".lock") }
+            .compactMap { InstanceName($0.dropLast(".lock".count)) }.sorted()
+        let holders = locked.map { ($0, kernel.holder("\(directory)/\($0).lock")) }
+        running = holders.compactMap { name, process in process.map { Running(name: name, process: $0) } }
+        stopped = holders.compactMap { name, process in process == nil ? name : nil }
+    }
+
+    /// Says that all is stopped, which is no fault; nil where something runs, or nothing ever has.
+    var remark: String? {
+        running.isEmpty && !stopped.isEmpty ? "\(directory): the services are stopped" : nil
     }
 
     var findings: [Finding] {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory).sorted() else {
+        guard let names else {
             return [Finding("\(directory): there is no such directory", "start the services: they make it")]
         }
-        let locks = names.filter { $0.hasSuffix(".lock") }
-        return open + locks.flatMap(look) + sockets(names)
+        return open + missing + running.flatMap(limits) + sockets(names)
     }
 
     private var open: [Finding] {
@@ -38,62 +56,40 @@ struct RunExamination {
 
     // MARK: Processes
 
-    private func look(_ lock: String) -> [Finding] {
-        let name = String(lock.dropLast(".lock".count))
-        guard let process = holder("\(directory)/\(lock)") else {
-            return [
-                Finding(
-                    "\(name) does not run: nobody holds \(directory)/\(lock)",
-                    "start it, or remove the lock file of an instance that is gone for good")
-            ]
+    /// Services that have run here and do not, while others do.
+    ///
+    /// An instance that stopped beside another of its service is missed by nobody.
+    private var missing: [Finding] {
+        guard !running.isEmpty else { return [] }
+        let services = Set(stopped.map(\.service)).subtracting(running.map(\.name.service))
+        return stopped.filter { services.contains($0.service) }.map { name in
+            Finding(
+                "\(name) does not run: nobody holds \(directory)/\(name).lock",
+                "start it, or remove the lock file of an instance that is gone for good")
         }
-        guard let limit = descriptors(process), limit < Self.descriptorsLeast else { return [] }
+    }
+
+    private func limits(_ instance: Running) -> [Finding] {
+        guard let limit = kernel.descriptorsMax(instance.process), limit < Self.descriptorsLeast else {
+            return []
+        }
         return [
             Finding(
-                "\(name) (process \(process)) may open \(limit) files at a time",
+                "\(instance.name) (process \(instance.process)) may open \(limit) files at a time",
                 "set LimitNOFILE=\(Self.descriptorsLeast) or more in its unit, or ulimit -n before it starts")
         ]
-    }
-
-    /// The process that has locked a file (proc(5), /proc/locks).
-    func holder(_ path: String) -> Int? {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-            let inode = FileNumber.read(attributes[.systemFileNumber])
-        else { return nil }
-        return Self.holder(ofInode: inode, in: proc("/proc/locks") ?? "")
-    }
-
-    /// Reads a line such as `1: FLOCK  ADVISORY  WRITE 708 08:01:3145 0 EOF`.
-    static func holder(ofInode inode: UInt64, in locks: String) -> Int? {
-        for line in locks.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            guard words.count > 5, words[1] == "FLOCK",
-                words[5].split(separator: ":").last == Substring("\(inode)")
-            else { continue }
-            return Int(words[4])
-        }
-        return nil
-    }
-
-    private func descriptors(_ process: Int) -> Int? {
-        Self.descriptors(in: proc("/proc/\(process)/limits") ?? "")
-    }
-
-    /// Reads the soft limit of `Max open files` (proc(5), /proc/pid/limits); nil where it is unlimited or not there.
-    static func descriptors(in limits: String) -> Int? {
-        limits.split(separator: "\n").first { $0.hasPrefix("Max open files") }
-            .flatMap { $0.dropFirst("Max open files".count).split(separator: " ").first }.flatMap { Int($0) }
     }
 
     // MARK: Sockets
 
     /// Sockets whose process is gone; one that holds its lock watches its sockets itself.
     private func sockets(_ names: [String]) -> [Finding] {
+        let living = Set(running.map(\.name.description))
         let left = names.filter { name in
             guard let dot = name.lastIndex(of: "."), Self.sockets.contains(String(name[dot...])) else {
                 return false
             }
-            return holder("\(directory)/\(name[..<dot]).lock") == nil
+            return !living.contains(String(name[..<dot]))
         }
         guard let first = left.first else { return [] }
         let others = left.count > 1 ? " and \(left.count - 1) more" : ""

@@ -17,10 +17,13 @@ struct StoreExamination {
     let isThorough: Bool
     /// The schema version that a service's program writes; nil where it does not say.
     let version: (ServiceName) -> Int?
+    /// The files that the processes of a service have open, as `KernelView` tells them.
+    var opened: (ServiceName) -> [String] = { _ in [] }
 
     var findings: [Finding] { Self.stores.flatMap { look($0.service, "\(directory)/\($0.file)") } }
 
     private func look(_ service: ServiceName, _ path: String) -> [Finding] {
+        if let lost = lost(service, path) { return [lost] }
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         var findings: [Finding] = []
         if PrivateFile.isOpenToOthers(path) {
@@ -39,6 +42,29 @@ struct StoreExamination {
                     "see that this user may read it, and that it is the store of \(service.rawValue)"))
         }
         return findings
+    }
+
+    /// Says that a service works with a file that has no name any more.
+    private func lost(_ service: ServiceName, _ path: String) -> Finding? {
+        let name = path.split(separator: "/").last.map { "/\($0)" } ?? path
+        let opened = opened(service)
+        let isThere = FileManager.default.fileExists(atPath: path)
+        let isStoreLost = opened.contains {
+            $0.hasSuffix("\(name) (deleted)") || !isThere && $0.hasSuffix(name)
+        }
+        guard isStoreLost || opened.contains(where: { $0.hasSuffix("\(name)-wal (deleted)") }) else {
+            return nil
+        }
+        let what = "was removed or replaced while \(service.rawValue) works with it"
+        let until = "restart \(service.rawValue): until then it takes nothing in, and then it"
+        return isStoreLost
+            ? Finding(
+                "\(path) \(what)",
+                "\(until) begins with what is at this path, a new store if nothing is; what was in the "
+                    + "former one is lost")
+            : Finding(
+                "\(path)-wal \(what)",
+                "\(until) begins with what \(path) holds; what was in the -wal alone is lost")
     }
 
     private func damage(_ store: StoreInspection, _ service: ServiceName, _ path: String) -> [Finding] {

@@ -38,6 +38,13 @@ static inline long liveline_curl_status(CURL *easy) {
     return status;
 }
 
+/* What the proxy answered to the last CONNECT; 0 without one. */
+static inline long liveline_curl_connect_status(CURL *easy) {
+    long status = 0;
+    curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    return status;
+}
+
 static inline void *liveline_curl_private(CURL *easy) {
     char *context = NULL;
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &context);

@@ -1,17 +1,16 @@
 internal import Glibc
 
 /// A file that one process has locked for its life; the kernel gives the lock back however the process ends.
-final class InstanceLock {
+public final class InstanceLock {
     private let descriptor: CInt
     private let file: FileIdentity
     /// The file's path.
-    let path: String
+    public let path: String
 
-    /// Takes the lock.
+    /// Takes the lock; nil if another process has it.
     ///
-    /// - Returns: nil if another process has it.
     /// - Throws: `SystemError` if the file cannot be made or locked.
-    init?(_ path: String) throws(SystemError) {
+    public init?(_ path: String) throws(SystemError) {
         self.path = path
         descriptor = try InstanceLock.open(path)
         file = try FileIdentity(of: descriptor)

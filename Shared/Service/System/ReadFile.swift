@@ -1,11 +1,12 @@
 internal import Glibc
 
 /// A call of the operating system that failed.
-struct SystemError: Error, Equatable, CustomStringConvertible {
+public struct SystemError: Error, Equatable, CustomStringConvertible {
     let call: String
     let code: CInt
 
-    var description: String { "\(call): \(unsafe String(cString: strerror(code)))" }
+    /// The call and what the system says about it.
+    public var description: String { "\(call): \(unsafe String(cString: strerror(code)))" }
 }
 
 /// Reads a whole file.
