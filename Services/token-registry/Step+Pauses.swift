@@ -12,7 +12,7 @@ extension Step {
     /// Learns from a report whether its application may go on.
     func weigh(_ report: Report, formerReason: String?) throws(StoreError) {
         let pause = Pause(application: report.application, environment: report.environment)
-        if report.result == .delivered {
+        if report.result == .delivered || Step.isOfToken(report) {
             if let gate = memory.gates[pause] { try succeed(gate, report) }
         } else if report.reason == TokenFault.bad {
             try countBadToken(report, gate(pause))
@@ -23,6 +23,12 @@ extension Step {
 
     /// Whether a refusal speaks of channels alone: the application's other pushes may go on.
     static func isOfChannel(_ report: Report) -> Bool { report.reason == "TopicMismatch" }
+
+    /// Whether APNs has looked up the token and found it dead.
+    ///
+    /// Key, topic and environment are then as good as with a push that it delivers. While an application was paused many
+    /// of its tokens may have died, and trials meet those first.
+    private static func isOfToken(_ report: Report) -> Bool { report.status == 410 }
 
     private func isFault(_ report: Report, _ formerReason: String?) -> Bool {
         let reason = report.reason ?? ""

@@ -64,7 +64,8 @@ struct DeploymentTests {
         var deployment = deployment(simulator: .init())
         deployment.configuration.dataDirectory = "d"
         let path = "\(FileManager.default.currentDirectoryPath)/d/apns-simulator.pem"
-        #expect(deployment.children[4].environment["LIVELINE_APNS_CA_FILE"] == path)
+        let settings = deployment.children[4].environment
+        #expect(settings["LIVELINE_APNS_CA_FILE"] == path)
         #expect(try #require(deployment.children.last).arguments.contains(path))
     }
 

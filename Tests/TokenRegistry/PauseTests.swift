@@ -36,6 +36,22 @@ import Testing
         #expect(harness.logs.filter { $0 == "paused" }.count == 1)
     }
 
+    @Test(arguments: Life.allCases)
+    func `ends with a trial whose token turns out dead, as APNs took key and topic`(life: Life) throws {
+        let (harness, run, message) = try faulty(life, .retry(403, "InvalidProviderToken", after: 1_000))
+        try harness.activityToken(Token.b, run: run, "other")
+        #expect(harness.core.paused == [production])
+        harness.apns = { _ in .failed(410, "Unregistered", at: Harness.epoch + 20_000) }
+        try harness.advance(seconds: 31)
+        #expect(harness.core.paused == [])
+        #expect(harness.sent.map(\.target.trial) == [false, true])
+        #expect(harness.counts(message) == .of(failed: 1))
+        harness.apns = { _ in .ok }
+        let next = try harness.update(run, "{\"n\":2}")
+        try harness.advance(seconds: 1)
+        #expect(harness.counts(next) == .of(delivered: 1), "the other phone of it")
+    }
+
     @Test func `is tried every fifteen minutes in the end`() throws {
         let harness = try Harness()
         let run = try harness.joined()
