@@ -13,7 +13,6 @@ public final class Bus {
 
     private let context: ZMQContext
     private let inbound: [Lane: ZMQSocket]
-    private let monitors: [ZMQSocket]
     private let files: [Lane: SocketFile]
     private var outbound: [InstanceName: Neighbour] = [:]
     private let poller = BusPoller()
@@ -32,12 +31,11 @@ public final class Bus {
         for lane in Lane.allCases { try SocketFile.requireVacant(endpoint.path(lane)) }
         let context = try ZMQContext()
         var inbound: [Lane: ZMQSocket] = [:]
-        var monitors: [ZMQSocket] = []
         var files: [Lane: SocketFile] = [:]
         for lane in [Lane.work, .answers] {
             let path = endpoint.path(lane)
             let socket = try ZMQSocket(.pull, context, limits: limits)
-            monitors.append(try socket.endedConnections(name: lane.rawValue))
+            try socket.countEndedConnections(name: lane.rawValue)
             try socket.bind(ipc: path)
             try SocketFile.restrict(path)
             guard let file = SocketFile(at: path) else {
@@ -50,7 +48,6 @@ public final class Bus {
         self.limits = limits
         self.context = context
         self.inbound = inbound
-        self.monitors = monitors
         self.files = files
     }
 
@@ -130,11 +127,7 @@ public final class Bus {
     ///
     /// Neighbours that stop end theirs; so does libzmq when a frame is larger than the limit or is no ZMTP.
     public func takeEndedConnections() -> Int {
-        var count = 0
-        for monitor in monitors {
-            while case .message = monitor.receive(limits: limits) { count += 1 }
-        }
-        return count
+        inbound.values.reduce(0) { $0 + $1.takeEndedConnections(limits: limits) }
     }
 
     /// Waits until a lane or a descriptor has something to read, or the time is over, or a signal has come.

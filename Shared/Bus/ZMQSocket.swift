@@ -8,6 +8,8 @@ internal import Glibc
     let pointer: UnsafeMutableRawPointer
     // Released after the socket is closed: the other order would wait for ever in zmq_ctx_term.
     private let context: ZMQContext
+    // Released after the socket is closed too: libzmq would wait for ever to tell an event that nobody reads.
+    private var monitor: ZMQSocket?
     private let message = UnsafeMutablePointer<zmq_msg_t>.allocate(capacity: 1)
 
     init(_ kind: Kind, _ context: ZMQContext, limits: BusLimits) throws(BusError) {
@@ -34,6 +36,8 @@ internal import Glibc
     }
 
     deinit {
+        // Before the context ends: libzmq 4.3.4 loses the memory of an event that it then still wants to tell.
+        unsafe zmq_socket_monitor(pointer, nil, 0)
         unsafe zmq_close(pointer)
         unsafe message.deallocate()
     }
@@ -56,8 +60,8 @@ internal import Glibc
         }
     }
 
-    /// A socket that tells when connections of this one end.
-    func endedConnections(name: String) throws(BusError) -> ZMQSocket {
+    /// Has the connections that end counted from now on.
+    func countEndedConnections(name: String) throws(BusError) {
         let address = "inproc://\(name)"
         let events =
             ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
@@ -69,7 +73,14 @@ internal import Glibc
         guard unsafe zmq_connect(monitor.pointer, address) == 0 else {
             throw BusError(.system, call: "zmq_connect", path: address, code: zmq_errno())
         }
-        return monitor
+        self.monitor = monitor
+    }
+
+    /// How many connections have ended since the last call.
+    func takeEndedConnections(limits: BusLimits) -> Int {
+        var count = 0
+        while case .message = monitor?.receive(limits: limits) { count += 1 }
+        return count
     }
 
     /// Sends all frames as one message, without waiting.

@@ -208,7 +208,7 @@ import Web
             let sending = Sending(door, body: lines(6_000))
             var asked = 0
             var statuses: [Int] = []
-            sending.meanwhile = {
+            sending.meanwhile = { [unowned sending] in
                 try takeAll(bench)
                 guard asked == statuses.count, asked < 20 else { return }
                 asked += 1

@@ -81,7 +81,7 @@ import Testing
         try harness.activityToken(Token.b, run: run, "dev-1", registeredAt: harness.now.wallSeconds)
         let ignored = try harness.activityToken(
             Token.a, run: run, "dev-1", registeredAt: harness.now.wallSeconds - 60)
-        harness.apns = { _ in .failed(410, "Unregistered", at: harness.now.wall + 1_000) }
+        harness.apns = { [unowned harness] _ in .failed(410, "Unregistered", at: harness.now.wall + 1_000) }
         try harness.update(run, "{}")
         let said = harness.facts.values.first { $0.kind == .runEmpty }
         #expect(said?.registrationSequence == ignored)
