@@ -36,8 +36,12 @@ internal import Glibc
     }
 
     deinit {
-        // Before the context ends: libzmq 4.3.4 loses the memory of an event that it then still wants to tell.
-        unsafe zmq_socket_monitor(pointer, nil, 0)
+        if monitor != nil {
+            // Read empty, as libzmq waits for room to tell the end of it; and before the context ends, as libzmq 4.3.4
+            // loses the memory of an event that it then still wants to tell.
+            _ = takeEndedConnections(limits: BusLimits())
+            unsafe zmq_socket_monitor(pointer, nil, 0)
+        }
         unsafe zmq_close(pointer)
         unsafe message.deallocate()
     }
