@@ -3,6 +3,7 @@ import FoundationEssentials
 import HTTP2
 import Service
 import Telemetry
+import Web
 
 /// Sends requests to APNs over HTTP/2 and tells what became of each.
 ///
@@ -27,7 +28,8 @@ final class APNsConnections: Adapter {
     /// - Throws: `ServiceFailure` (78) with all that is wrong with them.
     init(
         _ context: ServiceContext, limits: ConnectionLimits = ConnectionLimits(),
-        resolver: Resolver = Resolver(), nowSeconds: @escaping () -> Int64
+        resolver: Resolver = Resolver(), nowSeconds: @escaping () -> Int64,
+        clock: @escaping () -> Int64 = MonotonicClock.nowMilliseconds
     ) throws(ServiceFailure) {
         let ring = try KeyRing(context.configuration)
         for warning in ring.warnings { context.logger.warning("key-file-open", ["problem": warning]) }
@@ -37,7 +39,7 @@ final class APNsConnections: Adapter {
             limits: limits, tls: try Self.tls(context.configuration), logger: context.logger, meters: meters,
             tokens: ProviderTokens(
                 directory: context.configuration.dataDirectory, ring: ring, nowSeconds: nowSeconds,
-                logger: context.logger, made: meters.tokensMade))
+                logger: context.logger, made: meters.tokensMade), clock: clock)
         tools.proxy = Self.proxy(context.configuration)
         self.resolver = resolver
         isAlone = context.isAlone

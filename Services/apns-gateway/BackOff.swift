@@ -3,8 +3,9 @@ import Contracts
 /// How often in a row each push has met the same trouble: what its next attempt waits for.
 ///
 /// Answers of one kind count until APNs gives another one, and silences until it gives any. What was given back unsent,
-/// for whatever reason, is neither. A push is remembered for twice the longest wait after its last trouble, at most; a
-/// gateway that begins anew begins to count anew.
+/// for whatever reason, is neither. A push is remembered for twice the longest wait after its last trouble, at most, and
+/// until so many others have met trouble after it; what is not remembered, and what a gateway that begins anew meets, counts
+/// anew.
 struct BackOff {
     /// What a push has met in a row; small, as an outage of APNs meets every push.
     private struct Row {
@@ -16,6 +17,9 @@ struct BackOff {
 
     /// After so long a page is turned, in milliseconds: no wait is longer.
     private static let pageMilliseconds = Ruling.delayMaxMilliseconds + 60_000
+
+    /// How many pushes a page has; when it is full it is turned, and both together hold 13 MB.
+    static let pageMax = 190_000
 
     // Two pages, of which the older one is thrown away whole: nothing has to be forgotten push by push.
     private var rows: [PushID: Row] = [:]
@@ -50,7 +54,7 @@ struct BackOff {
     }
 
     private mutating func turnPage(at now: Moment) {
-        guard now.monotonic >= turnsAt else { return }
+        guard now.monotonic >= turnsAt || rows.count >= BackOff.pageMax else { return }
         former = now.monotonic >= turnsAt + Self.pageMilliseconds ? [:] : rows
         rows = [:]
         turnsAt = now.monotonic + Self.pageMilliseconds

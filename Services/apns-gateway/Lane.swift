@@ -78,6 +78,7 @@ final class Lane {
         for connection in connections {
             connection.keepAlive(at: now)
             connection.http.process(nowMilliseconds: now)
+            connection.noteWritten(at: tools.clock())
             takeEvents(of: connection, at: now)
         }
         giveUp(at: now)
@@ -120,9 +121,12 @@ final class Lane {
     private func send(at now: Int64) {
         guard !queue.isEmpty, connections.contains(where: { $0.room(at: now) > 0 }) else { return }
         guard let token = providerToken(at: now) else { return }
+        // The turn may have begun long ago, and a token may come from a slow disk.
+        let now = max(now, tools.clock())
         for connection in connections where connection.room(at: now) > 0 {
             fill(connection, token, at: now)
             connection.http.process(nowMilliseconds: now)
+            connection.noteWritten(at: tools.clock())
             takeEvents(of: connection, at: now)
             if queue.isEmpty { break }
         }
@@ -264,7 +268,10 @@ final class Lane {
             return putBack(again, at: now)
         }
         tools.tell(
-            .answered(flight.waiting.request.id, answer, sentAtMilliseconds: flight.sentAtMilliseconds))
+            .answered(
+                flight.waiting.request.id, answer,
+                // It has come by now: never earlier than that, where it is not known better.
+                sentAtMilliseconds: flight.writtenAtMilliseconds ?? now))
     }
 
     private func take(
@@ -277,7 +284,9 @@ final class Lane {
             judge(connection, .suspect, at: now)
         }
         tools.tell(
-            .unanswered(flight.waiting.request.id, sentAtMilliseconds: flight.sentAtMilliseconds))
+            .unanswered(
+                flight.waiting.request.id,
+                sentAtMilliseconds: flight.writtenAtMilliseconds ?? flight.sentAtMilliseconds))
     }
 
     /// Lets a request wait again that APNs has not processed, unless it is not to be sent any more.

@@ -11,6 +11,8 @@ final class LaneTools {
     let logger: Logger
     let meters: GatewayMeters
     let tokens: ProviderTokens
+    /// The monotonic clock, for what must not go by the time at which the turn began.
+    let clock: () -> Int64
     /// Begins to resolve the host of a lane, which then gets `resolved`.
     var resolve: (Lane, Int64) -> Void = { _, _ in }
     /// What the core has to be told.
@@ -18,13 +20,14 @@ final class LaneTools {
 
     init(
         limits: ConnectionLimits, tls: HTTP2ClientTLS, logger: Logger, meters: GatewayMeters,
-        tokens: ProviderTokens
+        tokens: ProviderTokens, clock: @escaping () -> Int64
     ) {
         self.limits = limits
         self.tls = tls
         self.logger = logger
         self.meters = meters
         self.tokens = tokens
+        self.clock = clock
     }
 
     func tell(_ event: APNsEvent) { events.append(event) }

@@ -139,7 +139,8 @@ final class ProviderTokens {
         var problem = problem
         if problem == nil {
             do throws(PrivateFile.Failure) {
-                try PrivateFile.write(token.fileText, to: path(name))
+                // All pushes wait here, and a token that a power cut takes is made anew.
+                try PrivateFile.write(token.fileText, to: path(name), isLasting: false)
                 alarms[name] = nil
             } catch {
                 problem = error.description

@@ -17,16 +17,24 @@ public enum PrivateFile {
 
     /// Writes the text to the file with mode 0600, in place of what was there.
     ///
-    /// It is written under another name, brought to disk and renamed: a reader finds the old or the new, never a part,
-    /// and a power cut after the return leaves the new.
-    public static func write(_ text: String, to path: String) throws(Failure) {
+    /// It is written under another name and renamed: a reader finds the old or the new, never a part.
+    ///
+    /// - Parameters:
+    ///   - text: The content.
+    ///   - path: The file.
+    ///   - isLasting: Whether a power cut after the return leaves the new, for which the disk is waited for: that can take
+    ///     seconds. Otherwise it may leave the old, the new or an empty file.
+    /// - Throws: `Failure` with the call that failed; the old file is as it was, unless only its name is not on the disk.
+    public static func write(_ text: String, to path: String, isLasting: Bool = true) throws(Failure) {
         let draft = path + ".new-" + String(randomUInt64(), radix: 16)
         let file = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw Failure(call: "create", code: errno, file: path) }
         do throws(Failure) {
             defer { close(file) }
             try writeAll([UInt8](text.utf8), file, path)
-            guard fsync(file) == 0 else { throw Failure(call: "fsync", code: errno, file: path) }
+            guard !isLasting || fsync(file) == 0 else {
+                throw Failure(call: "fsync", code: errno, file: path)
+            }
             guard unsafe rename(draft, path) == 0 else {
                 throw Failure(call: "rename", code: errno, file: path)
             }
@@ -34,7 +42,7 @@ public enum PrivateFile {
             unsafe unlink(draft)
             throw error
         }
-        try syncDirectory(of: path)
+        if isLasting { try syncDirectory(of: path) }
     }
 
     /// Brings the name of a file to disk; the file's own `fsync` leaves that out (fsync(2)).

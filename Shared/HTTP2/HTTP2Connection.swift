@@ -92,6 +92,9 @@ internal import Glibc
     /// How many requests `submit` would take now.
     public var availableStreams: Int { isOpen ? max(0, streamLimit - streams.slots.openCount) : 0 }
 
+    /// Whether something that was queued is not with the kernel yet; requests are complete there when nothing is.
+    public var hasUnwritten: Bool { needsFlush || wantsWrite }
+
     /// When `process` must be called even if the descriptor is not readable; 0 means at once.
     public var nextDeadlineMilliseconds: Int64? {
         guard phase != .closed else { return nil }

@@ -82,4 +82,19 @@ import Testing
         bench.advance(seconds: 4_000)
         #expect(meet(.busy) == 5)
     }
+
+    @Test func `a push is remembered until two pages of others have met trouble`() throws {
+        let busy = try #require(Ruling.reasons["ServiceUnavailable"]?.ruling)
+        var backOff = BackOff()
+        let now = Moment(monotonic: 5_000, wall: 5_000)
+        func meet(_ devices: Range<Int64>) {
+            for device in devices { _ = backOff.note(busy, PushID(message: 1, device: device), at: now) }
+        }
+        let page = Int64(BackOff.pageMax)
+        meet(0..<1)
+        meet(1..<page + 1)
+        #expect(backOff.note(busy, PushID(message: 1, device: 0), at: now) == 2)
+        meet(page + 1..<3 * page + 1)
+        #expect(backOff.note(busy, PushID(message: 1, device: 0), at: now) == 1)
+    }
 }

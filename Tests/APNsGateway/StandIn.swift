@@ -125,7 +125,8 @@ final class Rig {
         let clock = RigClock()
         self.clock = clock
         connections = try APNsConnections(
-            context, limits: limits, resolver: names.resolver(), nowSeconds: { clock.now.wall / 1_000 })
+            context, limits: limits, resolver: names.resolver(),
+            nowSeconds: { clock.readWallSeconds() }, clock: { clock.now.monotonic })
         bench = Bench(configuration)
         bench.now = clock.now
     }
@@ -198,6 +199,7 @@ final class Rig {
     }
 
     func skip(seconds: Int64) { clock.skip(milliseconds: seconds * 1_000) }
+    func delayNextToken(seconds: Int64) { clock.delayNextToken(milliseconds: seconds * 1_000) }
 
     /// Turns until the condition holds; 20 real seconds are the limit.
     func run(until isDone: () -> Bool) throws {
@@ -277,6 +279,7 @@ final class Rig {
 /// Both clocks, moved together by a test.
 final class RigClock: Sendable {
     private let offset = Mutex<Int64>(0)
+    private let delay = Mutex<Int64>(0)
 
     static var real: Int64 {
         var time = timespec()
@@ -290,4 +293,17 @@ final class RigClock: Sendable {
     }
 
     func skip(milliseconds: Int64) { offset.withLock { $0 += milliseconds } }
+
+    /// Reads the wall clock; the time that this takes once, as a slow disk would, is over then.
+    func readWallSeconds() -> Int64 {
+        skip(
+            milliseconds: delay.withLock { delay in
+                defer { delay = 0 }
+                return delay
+            })
+        return now.wall / 1_000
+    }
+
+    /// Has the next reading of the wall clock, which goes before the making of a provider token, take so long.
+    func delayNextToken(milliseconds: Int64) { delay.withLock { $0 = milliseconds } }
 }

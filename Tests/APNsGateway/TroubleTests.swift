@@ -94,6 +94,25 @@ import Testing
         #expect(Set(rig.requests.map { $0.headers["apns-id"] }).count == 1)
     }
 
+    @Test func `a push counts as sent when it has gone out, however long a token took`() throws {
+        let rig = try Rig().warm()
+        rig.delayNextToken(seconds: 3)
+        rig.push([2])
+        let before = rig.bench.now.wall
+        try rig.run { rig.reports.count == 2 }
+        let sentAt = try #require(rig.reports.last?.sentAtMilliseconds)
+        #expect(sentAt >= before + 3_000 && sentAt <= rig.bench.now.wall)
+    }
+
+    @Test func `what is late by the time there is a token is not sent`() throws {
+        let rig = try Rig().warm()
+        rig.delayNextToken(seconds: 31)
+        rig.push([2])
+        try rig.run { rig.reports.count == 2 }
+        #expect(rig.reports.last?.result == .retry)
+        #expect(rig.requests.count == 1)
+    }
+
     @Test func `gw-apns-id: it is kept over a retry, and an echo in upper case counts as the same`() throws {
         let rig = try Rig()
         rig.handsOverAgain = true
