@@ -94,6 +94,43 @@ import Web
         #expect(try fleet.outcomes(codes) == ["delivered": 5])
     }
 
+    @Test(.enabled(if: ErringDisk.canBeMade, "needs root, loop devices and ext4"))
+    func
+        `a disk that takes no more writes while all runs: 503, reading goes on, and nothing accepted is lost`()
+        throws
+    {
+        let disk = try ErringDisk(mebibytes: 32)
+        let fleet = try Fleet(dataDirectory: disk.path, delivery: #"{"intervalSeconds":0}"#)
+        try fleet.startAll()
+        try fleet.addPhones(5)
+        let codes = try fleet.accepted((1...5).map { fleet.start("a\($0)", on: "p\($0)") })
+        #expect(try fleet.outcomes(codes) == ["delivered": 5])
+        fleet.signal("rate-limiter", SIGSTOP)
+        let held = try fleet.accepted((1...5).map { fleet.update("a\($0)", 1) })
+        try disk.err()
+        fleet.signal("rate-limiter", SIGCONT)
+        for n in 2...4 {
+            let answer = try #require(fleet.calls([fleet.update("a1", n)])[0])
+            #expect(answer.status == 503 && answer.body.contains("storage"), "\(answer)")
+            #expect(try fleet.door("GET", "/v1/messages/\(held[0])").status == 200)
+        }
+        for service in Fleet.services { #expect(fleet.isRunning(service), "\(service)") }
+        for service in Fleet.services.reversed() { #expect(try fleet.stop(service) == 0, "\(service)") }
+        try disk.repair()
+        for service in Fleet.services { try fleet.start(service) }
+        for service in Fleet.services { try fleet.waitUntilReady(service) }
+        let later = try fleet.accepted([fleet.update("a1", 5)])
+        let outcomes = try fleet.outcomes(held + later)
+        #expect(
+            outcomes.values.reduce(0, +) == 6 && Set(outcomes.keys).isSubset(of: ["delivered", "superseded"]))
+        try fleet.waitUntilShown(5, on: "p1")
+        for phone in 2...5 { try fleet.waitUntilShown(1, on: "p\(phone)") }
+        for service in Fleet.services.reversed() { #expect(try fleet.stop(service) == 0) }
+        for store in Self.stores {
+            #expect(try Database(.file("\(disk.path)/\(store.name).sqlite")).integrityCheck() == [])
+        }
+    }
+
     @Test(arguments: ["journal.sqlite", "journal.sqlite-wal"])
     func `nothing is accepted into a journal that was removed`(_ name: String)
         throws
