@@ -188,7 +188,9 @@ extension MessageStatus {
             metrics.object { metric in
                 metric.member("platform", "IOS")
                 metric.member("sends", counts.delivered)
-                metric.member("errors", counts.failed + counts.unreachable + counts.expired)
+                // Of what is lost is known that it is an error, not of how many deliveries.
+                let lost = state == .lost ? 1 : 0
+                metric.member("errors", counts.failed + counts.unreachable + counts.expired + lost)
             }
         }
     }

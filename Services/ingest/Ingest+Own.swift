@@ -66,10 +66,23 @@ extension ActivityName {
 }
 
 extension MessageStatus {
-    /// `accepted`, `taken` or `settled`.
-    var state: String {
-        if settledAtMilliseconds != nil { return "settled" }
-        return takenAtMilliseconds == nil ? "accepted" : "taken"
+    /// How far a message has come.
+    enum State: String, CaseIterable {
+        /// The journal has it.
+        case accepted
+        /// The ledger has all of it.
+        case taken
+        /// Every delivery has an outcome.
+        case settled
+        /// The ledger that had taken it is gone.
+        case lost
+    }
+
+    /// How far the message has come.
+    var state: State {
+        // What sends nothing is settled here, and has no revision.
+        if settledAtMilliseconds != nil { return revision == nil && head.kind.isPush ? .lost : .settled }
+        return takenAtMilliseconds == nil ? .accepted : .taken
     }
 
     /// What a caller is answered.
@@ -81,7 +94,7 @@ extension MessageStatus {
             answer.member("event", head.kind.rawValue)
             // A pause or resume is for no activity.
             if !activity.name.isEmpty { activity.write(to: &answer) }
-            answer.member("state", state)
+            answer.member("state", state.rawValue)
             answer.member("cancelRequested", cancelledBy != nil)
             answer.member("acceptedAtMilliseconds", head.acceptedAtMilliseconds)
             answer.member("takenAtMilliseconds", takenAtMilliseconds)

@@ -32,6 +32,7 @@ extension Ingest {
     mutating func take(_ answer: Answer, at now: Moment, in journal: Journal) throws(StoreError)
         -> [Effect<IngestOutput>]
     {
+        if let effects = try takeMissing(answer, at: now, in: journal) { return effects }
         let waiting = questions.take(answer.id)
         var effects: [Effect<IngestOutput>] = []
         if case .channel(let said) = answer.content {

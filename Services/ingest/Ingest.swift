@@ -33,6 +33,7 @@ struct Ingest: Core, Reloadable {
     var atHand: AtHand
     var housekeeping = Housekeeping()
     var questions = Questions()
+    var ledgerCheck = LedgerCheck()
     var isStarted = false
     /// The latest second that a message without a `timestamp` got as its order.
     var latestOrderSeconds: Int64 = 0
@@ -87,7 +88,7 @@ struct Ingest: Core, Reloadable {
         guard !hasMoreToSend, atHand.nextPage() == nil else { return 0 }
         let due = [
             release.nextRetryMilliseconds, housekeeping.nextMilliseconds, waitingWord?.nextMilliseconds,
-            questions.nextMilliseconds,
+            questions.nextMilliseconds, ledgerCheck.nextMilliseconds,
         ].compactMap { $0 }.min()
         return due.map { max(0, $0 - now.monotonic) }
     }
@@ -107,6 +108,7 @@ struct Ingest: Core, Reloadable {
         latestOrderSeconds = try journal.latestOrderSeconds()
         isStarted = true
         questions.start(at: now.wall)
+        ledgerCheck.start(at: now.monotonic)
         return [
             .log(
                 LogLine(
@@ -196,6 +198,7 @@ struct Ingest: Core, Reloadable {
         }
         try housekeeping.turn(
             at: now, limits, retentionMilliseconds: retentionMilliseconds, in: journal)
+        effects += try checkLedger(at: now, in: journal)
         if let held = waitingWord?.say(backlog.total, nowMilliseconds: now.monotonic) {
             effects.append(.perform(.waiting(held)))
         }

@@ -21,6 +21,7 @@ extension Journal {
     /// - `channels`: how broadcast channels were made, as far as it was heard; a run names the one it is bound to.
     /// - `messagesWaiting` and `registrationsWaiting` are what is read in pages: the two flows of an application's
     ///   commands (`AtHand.Flow`), and its registrations.
+    /// - `messagesOpen` is what the ledger is asked about (`LedgerCheck`).
     /// - `filters`: by name; `expression` is the `Filter` of the contracts as JSON.
     static let schema = Schema(steps: [
         """
@@ -88,6 +89,10 @@ extension Journal {
         CREATE INDEX messagesWaiting ON messages (application, (kind IN ('start', 'update')), sequence)
             WHERE takenAt IS NULL;
         CREATE INDEX registrationsWaiting ON registrations (application, sequence);
+        """,
+        """
+        CREATE INDEX messagesOpen ON messages (application, sequence)
+            WHERE takenAt IS NOT NULL AND settledAt IS NULL;
         """,
     ])
 }

@@ -37,12 +37,17 @@ struct Questions {
 
     var isFull: Bool { waiting.count >= Questions.waitingMax }
 
+    /// The number of a question for which no caller waits.
+    mutating func nextNumber() -> Int64 {
+        defer { next += 1 }
+        return next
+    }
+
     /// Lets a caller wait.
     ///
     /// - Returns: the number of the question.
     mutating func add(_ caller: Waiting) -> Int64 {
-        let number = next
-        next += 1
+        let number = nextNumber()
         waiting[number] = caller
         waiting[number]?.call.body = []
         return number

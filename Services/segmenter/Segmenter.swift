@@ -96,7 +96,7 @@ public struct Segmenter: Core {
         case .audience(let filter):
             guard questions.ask(query, filter, from: sender.instance, at: now) else { break }
             return []
-        case .deliveries, .participants, .channel: break
+        case .deliveries, .participants, .missing, .channel: break
         }
         return [.count(Count("ignored", [("type", "query")]))]
     }

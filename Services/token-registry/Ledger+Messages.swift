@@ -50,6 +50,14 @@ extension Ledger {
         try database.first(Ledger.byNumber, .int(number)) { row throws(StoreError) in try MessageFields(row) }
     }
 
+    /// Whether all of an application's message is there.
+    func isComplete(_ number: Int64, of application: String) throws(StoreError) -> Bool {
+        try database.first(
+            "SELECT 1 FROM message WHERE number = ? AND application = ? AND complete = 1", .int(number),
+            .text(application)
+        ) { _ in true } ?? false
+    }
+
     func add(_ message: MessageFields) throws(StoreError) {
         try database.run(
             """

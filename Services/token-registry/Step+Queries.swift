@@ -17,6 +17,11 @@ extension Step {
             content = .participants(
                 lines: known ? try participantLines(run, after: after, limit: limit) : [],
                 newest: known ? try ledger.newestState(run: run, atSeconds: now.wallSeconds) : nil)
+        case .missing(let messages):
+            var missing: [Int64] = []
+            for message in messages.prefix(limits.linesMax)
+            where try !ledger.isComplete(message, of: query.application) { missing.append(message) }
+            content = .missing(messages: missing)
         case .tags, .audience, .channel: return ignore(.query)
         }
         emit(.send(.answer(Answer(id: query.id, content: content)), to: .instance(sender.instance)))

@@ -22,6 +22,8 @@ public struct Query: Codable, Sendable, Equatable {
         case participants(run: Int64, after: Int64, limit: Int)
         /// Something about the application's channels at APNs.
         case channel(question: ChannelQuestion)
+        /// Which of these messages, at most 1,000, the ledger does not hold whole.
+        case missing(messages: [Int64])
     }
 
     /// Joins the parts.
@@ -51,6 +53,8 @@ public struct Answer: Codable, Sendable, Equatable {
         case participants(lines: [ParticipantLine], newest: NewestState? = nil)
         /// What APNs said about channels.
         case channel(answer: ChannelAnswer)
+        /// The messages that the ledger does not hold whole.
+        case missing(messages: [Int64])
     }
 
     /// Joins the parts.

@@ -41,6 +41,8 @@ let samples: [(name: String, messages: [Message])] = [
         }
     ),
     ("answer-channel", channelAnswers.map { .answer(Answer(id: 3, content: $0)) }),
+    ("query-missing", [.query(Query(id: 3, application: "AAAAA-00001", kind: .missing(messages: [7, 9])))]),
+    ("answer-missing", [.answer(Answer(id: 3, content: .missing(messages: [9])))]),
 ]
 
 /// The parcel that a golden file holds.

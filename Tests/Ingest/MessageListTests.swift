@@ -33,6 +33,17 @@ import Testing
         )
     }
 
+    @Test func `a message that is lost is an error`() throws {
+        let bench = try Bench()
+        let code = try #require(try bench.start().codes.first)
+        try bench.hear(.taken(.command(message: 1)))
+        #expect(try bench.journal.markLost(1, atMilliseconds: bench.now.wall))
+        let reply = try list(bench, #""messages_codes":["\#(code)"]"#, #","params":{"with_metrics":true}"#)
+        let item = reply.json?["items"]?.elements?.first
+        #expect(item?["status"]?.string == "done")
+        #expect(item?["metrics"]?.elements?.first?["errors"]?.int64 == 1)
+    }
+
     @Test(arguments: [
         (#","source":"API""#, 1), (#","source":"CP""#, 0), (#","platforms":[]"#, 1),
         (#","platforms":["IOS"]"#, 1),

@@ -85,6 +85,7 @@ struct Rehearsal {
         case .tags:
             .tags(values: ["a": .list(["x"]), "b": .boolean(true), "c": .integer(7), "d": .number(0.5)])
         case .audience: .count(devices: 12)
+        case .missing: .missing(messages: [])
         case .deliveries:
             .deliveries(lines: [
                 DeliveryLine(

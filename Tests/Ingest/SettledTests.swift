@@ -77,6 +77,82 @@ import Testing
             ])
     }
 
+    /// What the ledger is asked, and whether anything else is sent.
+    private func question(_ bench: Bench) throws -> Query? {
+        guard case .query(let query)? = try bench.turn().first else { return nil }
+        return query
+    }
+
+    @Test func `what the ledger does not hold any more is lost, and says so`() throws {
+        let bench = try Bench()
+        let code = try #require(try bench.start().codes.first)
+        let other = try #require(try bench.start(Bench.start.replacing("ord-12", with: "ord-13")).codes.first)
+        for message in [1, 2] as [Int64] { try bench.hear(.taken(.command(message: message))) }
+        #expect(try question(bench) == nil)
+        bench.advance(seconds: 60)
+        let query = try #require(try question(bench))
+        #expect(query.application == "AAAAA-00001")
+        #expect(query.kind == .missing(messages: [1, 2]))
+        try bench.hear(.answer(Answer(id: query.id, content: .missing(messages: [2, 7]))))
+        #expect(try status(bench, code).json?["state"]?.string == "taken")
+        let lost = try status(bench, other)
+        #expect(lost.json?["state"]?.string == "lost")
+        #expect(lost.json?["settledAtMilliseconds"]?.int64 == bench.now.wall)
+        #expect(bench.counts.filter { $0.name == "lost" }.map(\.by) == [1])
+        #expect(bench.logs.last?.event == "messages-lost")
+        // The same answer again is nobody's, and a word of the ledger holds after all.
+        try bench.hear(.answer(Answer(id: query.id, content: .missing(messages: [1]))))
+        #expect(try status(bench, code).json?["state"]?.string == "taken")
+        try bench.hear(settled(2, 0, delivered: 1))
+        #expect(try status(bench, other).json?["state"]?.string == "settled")
+    }
+
+    @Test
+    func `the ledger is asked page by page, again where it is silent, and not of what waits or is settled`()
+        throws
+    {
+        let bench = try Bench()
+        let count = LedgerCheck.pageMax + 3
+        for number in 1...count {
+            try bench.start(Bench.start.replacing("ord-12", with: "ord-\(number)"))
+            try bench.hear(.taken(.command(message: Int64(number))))
+        }
+        try bench.hear(settled(2, 0, delivered: 1))
+        try bench.start(Bench.start.replacing("ord-12", with: "waits"))
+        let first = [1] + (3...Int64(LedgerCheck.pageMax + 1))
+        bench.advance(seconds: 60)
+        _ = try #require(try bench.turn().last)
+        #expect(try question(bench) == nil)
+        bench.advance(seconds: 60)
+        let again = try #require(try question(bench))
+        #expect(again.kind == .missing(messages: first))
+        try bench.hear(.answer(Answer(id: again.id, content: .missing(messages: []))))
+        #expect(try question(bench) == nil)
+        bench.advance(seconds: 1)
+        let last = try #require(try question(bench))
+        #expect(last.kind == .missing(messages: [Int64(count) - 1, Int64(count)]))
+        try bench.hear(.answer(Answer(id: last.id, content: .missing(messages: []))))
+        bench.advance(seconds: 1)
+        #expect(try question(bench) == nil)
+        bench.advance(seconds: 60)
+        #expect(try question(bench)?.kind == .missing(messages: first))
+    }
+
+    @Test func `an end that is lost lets the activity begin anew`() throws {
+        let bench = try Bench()
+        try bench.start()
+        try bench.hear(.taken(.command(message: 1)))
+        try bench.update(Bench.end)
+        try bench.hear(.taken(.command(message: 2)))
+        bench.advance(seconds: 60)
+        let query = try #require(try question(bench))
+        try bench.hear(.answer(Answer(id: query.id, content: .missing(messages: [1, 2]))))
+        let run = try #require(
+            try bench.journal.newestRun(
+                ActivityName(application: "AAAAA-00001", space: .id, name: "ord-12")))
+        #expect(run.isEndSettled)
+    }
+
     @Test func `only a message's own application may ask for it`() throws {
         let bench = try Bench()
         let code = try #require(try bench.start().codes.first)

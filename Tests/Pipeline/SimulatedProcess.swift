@@ -67,6 +67,9 @@ final class Process<C: Core>: SimulatedProcess {
         isNew = true
     }
 
+    /// Has its next life find another store, as after an operator removed the former one.
+    func replaceStore(with store: C.Storage) { self.store = store }
+
     func kill() {
         node = nil
         isAlive = false

@@ -1,4 +1,5 @@
 import Contracts
+import Store
 import Testing
 
 @testable import token_registry
@@ -62,5 +63,51 @@ import Testing
         #expect(refused.allSatisfy { $0.n == 1 })
         #expect(world.phones.violations == [])
         #expect(world.processes.allSatisfy { $0.keptCount == 0 })
+    }
+
+    @Test func `a ledger that is gone: what it had says that it is lost, and all goes on with new tokens`()
+        throws
+    {
+        let (world, _) = try shown()
+        world.own("POST", ["v1", "applications", World.application, "pause"]) {}
+        try world.run(seconds: 5)
+        var code = ""
+        world.pushwoosh(
+            "updateLiveActivity",
+            [
+                "auth": "k-test",
+                "notifications": [
+                    [
+                        "live_activity_id": "a1",
+                        "live_activity": ["event": "update", "content-state": ["n": 1]],
+                    ]
+                ],
+            ]
+        ) { _, response in code = (response["Messages"] as? [String])?.first ?? "" }
+        try world.run(seconds: 70)
+        #expect(try state(code, world) == "taken")
+        try world.kill(world.registry.instance)
+        world.registry.replaceStore(with: try Ledger(Database(.memory), seed: 2))
+        try world.run(seconds: 150)
+        #expect(try state(code, world) == "lost")
+        #expect(world.logs.contains { $0.contains("messages-lost") })
+        let rotated = world.phones.rotate("p1", "a1", at: world.phonesNow, isToBeTold: { _ in false })
+        let token = try #require(rotated)
+        world.tell(
+            .init(
+                method: "setActivityToken",
+                request: ["hwid": "p1", "activity_id": "a1", "activity_token": token]), phone: "p1")
+        try world.run(seconds: 3)
+        update(world, 2)
+        try world.run(seconds: 60) { world.phones.shown["p1"]?["a1"]?.n.last == 2 }
+        #expect(world.phones.shown["p1"]?["a1"]?.n == [0, 2])
+        #expect(world.phones.violations == [])
+    }
+
+    private func state(_ code: String, _ world: World) throws -> String? {
+        var state: String?
+        world.state(of: code) { state = $0["state"] as? String }
+        try world.run(seconds: 2) { state != nil }
+        return state
     }
 }

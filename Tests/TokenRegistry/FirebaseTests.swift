@@ -142,6 +142,23 @@ import Testing
         #expect(try ask(harness, .deliveries(message: 999, after: 0, limit: 9)) == .deliveries(lines: []))
     }
 
+    @Test func `of what is missing names messages that are not there, not there whole, or another's`() throws
+    {
+        let harness = try Harness()
+        let run = try harness.running()
+        let update = try harness.update(run, "{}")
+        let broken = harness.command(.start, audience: .devices(["dev-1", "dev-2"]))
+        try harness.take(
+            .batch(
+                Batch(
+                    pass: Pass(epoch: 2, number: 9), index: 1, last: true, recipients: ["dev-2"],
+                    command: broken)), from: Harness.segmenter)
+        let asked = [update, broken.sequence, 999]
+        #expect(
+            try ask(harness, .missing(messages: asked)) == .missing(messages: [broken.sequence, 999]))
+        #expect(try ask(harness, .missing(messages: asked), "OTHER-00001") == .missing(messages: asked))
+    }
+
     @Test func `of participants shows states, and tokens shortened`() throws {
         let harness = try Harness()
         let run = try harness.running()

@@ -116,7 +116,8 @@ extension Description {
     private static let message = ValueSchema.object([
         .must("code", .string()), .must("application", .string()), .must("event", .string()),
         .may("activity", .string()), .may("token", .string("Its beginning.")), .may("channel", .string()),
-        .must("state", .word(["accepted", "taken", "settled"])), .must("cancelRequested", .boolean()),
+        .must("state", .word(MessageStatus.State.allCases.map(\.rawValue))),
+        .must("cancelRequested", .boolean()),
         .must("acceptedAtMilliseconds", milliseconds), .must("takenAtMilliseconds", milliseconds.orNull()),
         .must("settledAtMilliseconds", milliseconds.orNull()), .must("revision", .integer().orNull()),
         .must("outcomes", .named("Outcomes")),

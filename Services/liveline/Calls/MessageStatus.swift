@@ -5,13 +5,15 @@ import Web
 
 /// How a message stands, as `GET /v1/messages/{code}` tells.
 struct MessageStatus: Sendable, Equatable {
-    /// `accepted`, `settled`, and whatever lies between.
+    /// `accepted`, `taken`, `settled`, or `lost` where the ledger that had it is gone.
     var state: String
     /// How many deliveries ended in each way.
     var counts: OutcomeCounts
 
     /// Whether every delivery has an outcome.
     var isSettled: Bool { state == "settled" }
+    /// Whether nothing will become of it any more.
+    var isLost: Bool { state == "lost" }
 
     /// Reads an answer's body; nil if it is none.
     init?(_ body: [UInt8]) {

@@ -149,6 +149,9 @@ struct SendCommand: DoorCaller {
         let end = MonotonicClock.nowMilliseconds() + waitSeconds * 1_000
         var status = try MessageStatus.fetch(code, from: door)
         while !status.isSettled {
+            guard !status.isLost else {
+                throw CommandFailure(.unavailable, "\(code): lost: the ledger that had it is gone")
+            }
             guard MonotonicClock.nowMilliseconds() < end else {
                 throw CommandFailure(
                     .temporary, "\(code): not settled after \(waitSeconds) s; \(status.text)")
