@@ -74,12 +74,10 @@ struct ChaosBook {
 
     /// A push that came again or too soon, or a 410 after a 410: whether somebody must have known is told in the end.
     private struct Suspicion {
-        enum Kind { case again, death, pace }
-
         var former: Reach
         var again: Int64
         var text: String
-        var kind = Kind.again
+        var isRepeat = true
     }
 
     /// How far apart two updates come to a phone at least, ms.
@@ -268,7 +266,7 @@ extension ChaosBook {
                 former: former, again: reach.arrived,
                 text: "\(passed) ms after \(former.step) (\(clock(former.arrived))): \(name(number)) at "
                     + "\(hardwareID), \(clock(reach.arrived))",
-                kind: .pace))
+                isRepeat: false))
     }
 
     /// Why nobody could know of a push when the next came; nil if somebody must have known.
@@ -292,21 +290,17 @@ extension ChaosBook {
                 former: death, again: reach.arrived,
                 text: "a dead token again, told \(clock(death.arrived)): \(name(number)) at "
                     + "\(arrival.hardwareID), \(clock(reach.arrived)), token \(arrival.token.prefix(12))…",
-                kind: .death))
+                isRepeat: false))
     }
 
     /// Tells which repeats nobody could know of, and which are breaches, once all evidence is there.
     mutating func weigh() {
         for suspicion in suspicions {
             guard let excuse = excuse(suspicion.former, until: suspicion.again) else {
-                let isLate =
-                    suspicion.kind == .pace
-                    && timeline.isHeldBack(
-                        suspicion.former.arrived, slackMilliseconds: Self.lateMilliseconds)
-                if !isLate { breach(suspicion.text) }
+                breach(suspicion.text)
                 continue
             }
-            if suspicion.kind == .again { tally.count(excuse) }
+            if suspicion.isRepeat { tally.count(excuse) }
         }
         suspicions = []
         tally.inFlightAtEnds = timeline.lost(of: answers.sorted())

@@ -111,15 +111,6 @@ struct ChaosTimeline: Equatable, Sendable {
         return arrived <= end && closings.contains { $0.overlaps(arrived...end) }
     }
 
-    /// Whether a gateway was held so shortly before a moment, or in it, that what came then may have been sent before.
-    func isHeldBack(_ moment: Int64, slackMilliseconds: Int64) -> Bool {
-        ofGateways.contains {
-            let incident = incidents[$0]
-            return incident.kind == .hold && incident.from <= moment
-                && (incident.to ?? .max) >= moment - slackMilliseconds
-        }
-    }
-
     /// How often each was done to a service.
     func count(_ kind: Kind, _ service: ServiceName) -> Int {
         incidents.count { $0.kind == kind && $0.service == service }
