@@ -78,4 +78,34 @@ import Testing
         #expect(harness.counts(sent[28]) == .of(delivered: 1))
         #expect(harness.counts(sent[29]) == .of(delivered: 5))
     }
+
+    @Test func `of types: for one more the place that was registered longest ago is forgotten`() throws {
+        var limits = Limits()
+        limits.startTypesPerDeviceMax = 3
+        let harness = try Harness(limits: limits)
+        for type in ["a", "b", "c", "a", "d"] { try harness.startToken(Token.startA, type: type) }
+        #expect(try harness.rowCount("start_token") == 3)
+        let device = try #require(try harness.ledger.device(Harness.app, hwid: "dev-1"))
+        let types = try ["a", "b", "c", "d"].filter {
+            try harness.ledger.startPlace(device: device.number, type: $0) != nil
+        }
+        #expect(types == ["a", "c", "d"])
+        try harness.startToken(Token.startB, "dev-2", type: "b")
+        #expect(try harness.rowCount("start_token") == 4)
+    }
+
+    @Test func `of activities: for one more the oldest of the device ends`() throws {
+        var limits = Limits()
+        limits.activitiesPerDeviceMax = 3
+        let harness = try Harness(limits: limits)
+        var runs: [Int64] = []
+        for n in 1...5 { runs.append(try harness.joined(Token.number(n), activity: "act-\(n)")) }
+        let states = try runs.map { try harness.participant($0)?.state }
+        #expect(states == [.ended, .ended, .active, .active, .active])
+        // A new token for one of those that are left takes no more room.
+        try harness.activityToken(Token.a, run: runs[4], activity: "act-5")
+        #expect(try harness.participant(runs[2])?.state == .active)
+        try harness.register(.unregister)
+        #expect(try runs.allSatisfy { try harness.participant($0)?.state == .ended })
+    }
 }
