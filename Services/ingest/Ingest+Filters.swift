@@ -69,7 +69,7 @@ extension Ingest {
         case .success(let filter):
             return ask(
                 .segmenter, .audience(filter: filter), application: application, for: call, at: now
-            ) { call, content in
+            ) { call, content, _ in
                 guard case .count(let devices) = content else { return nil }
                 let response = JSONWriter.object {
                     $0.member("count", devices)
