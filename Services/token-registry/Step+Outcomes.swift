@@ -13,6 +13,7 @@ extension Step {
             revise(message)
         } else {
             message.unsettled -= 1
+            if message.kind == .start, outcome != .delivered { try forgetStartWait(row) }
         }
         message.counts[outcome] += 1
         tally(outcome)

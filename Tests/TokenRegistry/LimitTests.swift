@@ -79,6 +79,32 @@ import Testing
         #expect(harness.counts(sent[29]) == .of(delivered: 5))
     }
 
+    @Test(arguments: Life.allCases)
+    func `of starts that wait for another one of their device: those that have ended are none of them`(
+        life: Life
+    ) throws {
+        let harness = try Harness(life)
+        try harness.startToken(Token.startA)
+        harness.apns = { _ in nil }
+        func start(expiresIn seconds: Int64) throws -> Int64 {
+            try harness.send(
+                harness.command(
+                    .start, audience: .devices(["dev-1"]), expiration: harness.now.wallSeconds + seconds),
+                to: ["dev-1"])
+        }
+        let out = try start(expiresIn: 600)
+        let waiting = try (1...5).map { _ in try start(expiresIn: 10) }
+        let last = try start(expiresIn: 600)
+        #expect(try harness.rowCount("start_wait") == 6)
+        try harness.advance(seconds: 11)
+        #expect(waiting.allSatisfy { harness.counts($0) == .of(expired: 1) })
+        #expect(try harness.rowCount("start_wait") == 1)
+        harness.apns = { _ in .ok }
+        try harness.answer(try #require(harness.unanswered.first), .ok)
+        #expect(harness.counts(out) == .of(delivered: 1))
+        #expect(harness.counts(last) == .of(delivered: 1))
+    }
+
     @Test func `of types: for one more the place that was registered longest ago is forgotten`() throws {
         var limits = Limits()
         limits.startTypesPerDeviceMax = 3
