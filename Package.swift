@@ -74,7 +74,7 @@ let package = Package(
         service(
             "ingest", "Collections", "Contracts", "Service", "Store", "JSON", "Web", "Telemetry", "Crypto"),
         service("segmenter", "Contracts", "Service", "Store", "Telemetry"),
-        service("token-registry", "Contracts", "Service", "Store", "Telemetry"),
+        service("token-registry", "Collections", "Contracts", "Service", "Store", "Telemetry"),
         service("rate-limiter", "Contracts", "Service", "Telemetry"),
         service(
             "apns-gateway", "Collections", "Contracts", "Service", "HTTP2", "Crypto", "JSON", "Telemetry"),

@@ -21,8 +21,9 @@ extension Ingest {
         case .failure(let refusal): return .failure(refusal)
         case .success(let asked):
             let code = asked.application.code
-            let channels = try knownChannels(asked, at: now, in: journal)
-            if case .delete(_, let id) = asked.question, let activity = channels[id]?.activity {
+            if case .delete(_, let id) = asked.question,
+                let activity = try runningActivity(channel: id, application: code, at: now, in: journal)
+            {
                 return .failure(
                     Refusal(
                         .conflict, "", "the channel is bound to the running activity \(activity)",
@@ -32,29 +33,40 @@ extension Ingest {
                 .apnsGateway, .channel(question: asked.question), application: code, for: call, at: now,
                 withinMilliseconds: Ingest.channelDeadlineMilliseconds,
                 late: { ChannelReply.late($0, asked.question) }
-            ) { call, content in
+            ) { call, content, known in
                 guard case .channel(let answer) = content else { return nil }
-                return ChannelReply.of(call, answer, application: code, asked.question, known: channels)
+                return ChannelReply.of(call, answer, application: code, asked.question, known: known)
             }
         }
     }
 
-    private func knownChannels(_ asked: ChannelCall, at now: Moment, in journal: Journal)
+    /// How the channels that an answer names were made, and which activity each is bound to.
+    func knownChannels(_ answer: ChannelAnswer, application: String, at now: Moment, in journal: Journal)
         throws(StoreError) -> [String: KnownChannel]
     {
-        if case .create = asked.question { return [:] }
-        let code = asked.application.code
+        let ids: [String] =
+            switch answer {
+            case .listed(let ids): ids
+            case .read(let channel): [channel.id]
+            case .created, .deleted, .refused, .unanswered: []
+            }
         var known: [String: KnownChannel] = [:]
-        for channel in try journal.channels(application: code, asked.question.environment) {
-            known[channel.id] = KnownChannel(isStored: channel.isStored)
-        }
-        for run in try journal.openRunsWithChannels(application: code) {
-            guard let channel = run.channel, run.activity.space == .id,
-                run.state(access, nowMilliseconds: now.wall) == .running
-            else { continue }
-            known[channel.id, default: KnownChannel()].activity = run.activity.name
+        for id in ids {
+            known[id] = KnownChannel(
+                isStored: try journal.channel(id, application: application)?.isStored,
+                activity: try runningActivity(channel: id, application: application, at: now, in: journal))
         }
         return known
+    }
+
+    /// The running activity that a channel is bound to.
+    private func runningActivity(channel: String, application: String, at now: Moment, in journal: Journal)
+        throws(StoreError) -> String?
+    {
+        guard let run = try journal.openActivity(channel: channel, application: application),
+            run.state(access, nowMilliseconds: now.wall) == .running
+        else { return nil }
+        return run.activity.name
     }
 
     /// Remembers what an answer says of channels, whoever waits for it.

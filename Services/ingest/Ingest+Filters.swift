@@ -45,8 +45,16 @@ extension Ingest {
             guard definition.expiresOn ?? today >= today else {
                 return .failure(Refusal("expiration_date", "must not lie in the past", label: "filter"))
             }
-            guard let code = try journal.insert(definition, application: application, today: today) else {
+            let code: String
+            switch try journal.insert(definition, application: application, today: today, limits) {
+            case .kept(let given): code = given
+            case .nameTaken:
                 return .failure(Refusal("name", "there is a filter of this name already", label: "filter"))
+            case .full:
+                return .failure(
+                    Refusal(
+                        "name", "the application has as many filters as it may; delete some first",
+                        label: "filter"))
             }
             let response = JSONWriter.object {
                 $0.member("name", definition.name)
@@ -69,7 +77,7 @@ extension Ingest {
         case .success(let filter):
             return ask(
                 .segmenter, .audience(filter: filter), application: application, for: call, at: now
-            ) { call, content in
+            ) { call, content, _ in
                 guard case .count(let devices) = content else { return nil }
                 let response = JSONWriter.object {
                     $0.member("count", devices)

@@ -21,7 +21,7 @@ extension Ingest {
             let kind = Query.Kind.deliveries(
                 message: status.head.sequence, after: page.after, limit: page.limit)
             return ask(.tokenRegistry, kind, application: status.head.application, for: call, at: now) {
-                call, content in
+                call, content, _ in
                 guard case .deliveries(let lines) = content else { return nil }
                 let body = JSONWriter.object { answer in
                     answer.member("code", code)
@@ -52,7 +52,7 @@ extension Ingest {
             let kind = Query.Kind.participants(run: run.number, after: page.after, limit: page.limit)
             let codes = journal.codes
             return ask(.tokenRegistry, kind, application: application.code, for: call, at: now) {
-                call, content in
+                call, content, _ in
                 guard case .participants(let lines, let newest) = content else { return nil }
                 let body = JSONWriter.object { answer in
                     run.write(state, to: &answer)

@@ -35,11 +35,15 @@ extension Ingest {
         if let effects = try takeMissing(answer, at: now, in: journal) { return effects }
         let waiting = questions.take(answer.id)
         var effects: [Effect<IngestOutput>] = []
+        var known: [String: KnownChannel] = [:]
         if case .channel(let said) = answer.content {
             effects = try note(said, application: waiting?.application, at: now, in: journal)
+            if let waiting {
+                known = try knownChannels(said, application: waiting.application, at: now, in: journal)
+            }
         }
         guard let waiting else { return effects + ignored("answer") }
-        guard let reply = waiting.reply(waiting.call, answer.content) else {
+        guard let reply = waiting.reply(waiting.call, answer.content, known) else {
             return effects + ignored("answer") + [.perform(.reply(waiting.late(waiting.call)))]
         }
         if let repeatable = waiting.repeatable, reply.status < 300 {

@@ -15,7 +15,7 @@ extension Ingest {
         case .failure(let refusal): return .failure(refusal)
         case .success(let (application, device)):
             return ask(.segmenter, .tags(device: device), application: application, for: call, at: now) {
-                call, content in
+                call, content, _ in
                 guard case .tags(let tags) = content else { return nil }
                 let response = JSONWriter.object { response in
                     response.object("result") { result in

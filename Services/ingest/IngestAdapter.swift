@@ -23,6 +23,8 @@ struct IngestAdapter: Adapter {
     ///
     /// The core answers sooner; this is for those whose core was given up when the store failed.
     static let waitMilliseconds: Int64 = 12_000
+    /// How many of them may be remembered although they have been answered, beside twice as many as have not.
+    static let answeredMax = 1_024
 
     /// Listens.
     ///
@@ -82,6 +84,7 @@ struct IngestAdapter: Adapter {
             case .reply(let reply): answer(reply)
             case .suspended(let id, let path):
                 suspended.append((id, path, nowMilliseconds + IngestAdapter.waitMilliseconds))
+                forgetAnswered()
             case .imported(let id, let outcome):
                 unwritten = true
                 uploads.took(id, outcome, nowMilliseconds: nowMilliseconds)
@@ -121,6 +124,15 @@ struct IngestAdapter: Adapter {
     mutating func drain() {
         uploads.stop()
         server.quiesce()
+    }
+
+    /// How many requests are remembered that wait, or have waited, for another service.
+    var suspendedCount: Int { suspended.count }
+
+    private mutating func forgetAnswered() {
+        let exchanges = inbox.exchanges
+        guard suspended.count > exchanges.count * 2 + IngestAdapter.answeredMax else { return }
+        suspended.removeAll { exchanges[$0.id] == nil }
     }
 
     private mutating func giveUp(_ now: Int64) {

@@ -24,6 +24,13 @@ struct IngestLimits: Equatable, Sendable {
     /// How long an `Idempotency-Key` is known, in milliseconds; 24 h.
     var idempotencyMilliseconds: Int64 = 24 * 3_600_000
 
+    /// How many filters an application may have; 10,000.
+    var filtersMax = 10_000
+    /// How much the filters of an application may hold together, as they are kept, in bytes; 8 MiB.
+    ///
+    /// `listFilters` shows all of them at once.
+    var filterBytesMax = 8 << 20
+
     /// How many registrations of an application may wait while a bulk import of it goes on; 2,000.
     ///
     /// Beyond it no more of the import is read: singles stand behind it. Much less than may stand in memory, so that

@@ -13,16 +13,6 @@ extension Journal {
         ) { row throws(StoreError) in try Journal.channel(row, 0) } ?? nil
     }
 
-    /// The channels of an application in one environment, by their ids.
-    func channels(application: String, _ environment: APNsEnvironment) throws(StoreError) -> [Channel] {
-        try database.all(
-            """
-            SELECT channel, environment, isStored FROM channels WHERE application = ? AND environment = ?
-            ORDER BY channel
-            """, .text(application), .text(environment.rawValue)
-        ) { row throws(StoreError) in try Journal.channel(row, 0) }.compactMap { $0 }
-    }
-
     /// Remembers a channel.
     func note(_ channel: Channel, application: String, atMilliseconds now: Int64) throws(StoreError) {
         try database.run(
@@ -52,19 +42,16 @@ extension Journal {
         return try self.run(run)
     }
 
-    /// The runs that are bound to channels and go on as far as anybody has said, the oldest first.
-    func openRunsWithChannels(application: String) throws(StoreError) -> [Run] {
-        let runs = try database.all(
+    /// The newest run of an activity that is bound to a channel and goes on as far as anybody has said.
+    func openActivity(channel: String, application: String) throws(StoreError) -> Run? {
+        let run = try database.first(
             """
-            SELECT run FROM runs WHERE application = ? AND channel IS NOT NULL AND endedBy IS NULL
-                AND emptyBy IS NULL ORDER BY run
-            """, .text(application)
+            SELECT run FROM runs WHERE application = ? AND channel = ? AND space = ? AND endedBy IS NULL
+                AND emptyBy IS NULL ORDER BY run DESC LIMIT 1
+            """, .text(application), .text(channel), .int(ActivityName.Space.id.rawValue)
         ) { $0.int(0) }
-        var open: [Run] = []
-        for number in runs {
-            if let run = try run(number) { open.append(run) }
-        }
-        return open
+        guard let run else { return nil }
+        return try self.run(run)
     }
 
     /// Reads the three columns of a channel; nil where there is none.

@@ -3,25 +3,45 @@ import Crypto
 import Store
 
 extension Journal {
-    /// Keeps a filter under its name.
-    ///
-    /// - Returns: its code; nil if the name is taken by one that has not expired.
-    func insert(_ definition: PushwooshFilters.Definition, application: String, today: String)
-        throws(StoreError)
-        -> String?
-    {
+    /// What became of a filter that is to be kept.
+    enum FilterKeeping: Equatable {
+        /// It is, under this code.
+        case kept(code: String)
+        /// There is one of its name that has not expired.
+        case nameTaken
+        /// Its application has as many as it may, or as large ones.
+        case full
+    }
+
+    /// Keeps a filter under its name; those of its application that have expired make room.
+    func insert(
+        _ definition: PushwooshFilters.Definition, application: String, today: String, _ limits: IngestLimits
+    ) throws(StoreError) -> FilterKeeping {
         try database.run(
-            "DELETE FROM filters WHERE application = ? AND name = ? AND expiresOn < ?", .text(application),
-            .text(definition.name), .text(today))
+            "DELETE FROM filters WHERE application = ? AND expiresOn < ?", .text(application), .text(today))
+        let expression = try encoded(definition.filter)
+        let others = try filterUse(of: application)
+        guard others.count < limits.filtersMax,
+            others.bytes + definition.name.utf8.count + expression.utf8.count <= limits.filterBytesMax
+        else { return .full }
         let code = try freshCode(application, definition.name)
         try database.run(
             """
             INSERT INTO filters (application, name, code, expression, expiresOn) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (application, name) DO NOTHING
-            """, .text(application), .text(definition.name), .text(code),
-            .text(try encoded(definition.filter)),
+            """, .text(application), .text(definition.name), .text(code), .text(expression),
             Value(definition.expiresOn))
-        return database.changes > 0 ? code : nil
+        return database.changes > 0 ? .kept(code: code) : .nameTaken
+    }
+
+    /// How many filters an application has, and how many bytes they hold together.
+    private func filterUse(of application: String) throws(StoreError) -> (count: Int, bytes: Int) {
+        try database.first(
+            """
+            SELECT count(*), coalesce(sum(length(CAST(name AS BLOB)) + length(CAST(expression AS BLOB))), 0)
+            FROM filters WHERE application = ?
+            """, .text(application)
+        ) { (Int($0.int(0)), Int($0.int(1))) } ?? (0, 0)
     }
 
     /// A code such as `52551-F2F42` that no filter has.

@@ -10,8 +10,9 @@ struct Questions {
     /// How many callers may wait at once.
     static let waitingMax = 1_000
 
-    /// Makes a reply of an answer; nil if the answer is of another kind.
-    typealias Reply = @Sendable (HTTPCall, Answer.Content) -> HTTPReply?
+    /// Makes a reply of an answer, and of what the journal knows of the channels in it; nil if the answer is of another
+    /// kind.
+    typealias Reply = @Sendable (HTTPCall, Answer.Content, [String: KnownChannel]) -> HTTPReply?
 
     /// Makes the reply for who has waited for too long.
     typealias LateReply = @Sendable (HTTPCall) -> HTTPReply

@@ -20,6 +20,13 @@ struct Heap<Element: Comparable> {
         }
     }
 
+    /// Removes all that match.
+    mutating func removeAll(where matches: (Element) -> Bool) {
+        elements.removeAll(where: matches)
+        // What is sorted is a heap.
+        elements.sort()
+    }
+
     /// Removes the smallest element, if there is one.
     mutating func removeFirst() {
         guard let last = elements.popLast(), !elements.isEmpty else { return }

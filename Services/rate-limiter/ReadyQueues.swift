@@ -5,17 +5,27 @@ struct ReadyQueues {
     /// One queue: what may fill up independently of the others.
     struct Key: Hashable, Comparable {
         var account: String
-        var gateway: InstanceName?
+        var gateway: InstanceName
 
         static func < (left: Key, right: Key) -> Bool {
-            guard left.account == right.account else { return left.account < right.account }
-            guard let a = left.gateway, let b = right.gateway else { return left.gateway == nil }
-            return a < b
+            (left.account, left.gateway) < (right.account, right.gateway)
         }
     }
 
+    /// How many targets that have gone another way may stand here, beside twice as many as wait.
+    static let goneMax = 1_024
+
     private var queues: [Key: (ids: [PushID], next: Int)] = [:]
     private var lastServed: Key?
+
+    /// Empty queues.
+    init() {}
+
+    /// Empty queues whose turns go on behind those of others.
+    init(after other: ReadyQueues) { lastServed = other.lastServed }
+
+    /// How many stand in the queues, those too that have been given back or replaced since.
+    var count: Int { queues.values.reduce(0) { $0 + $1.ids.count - $1.next } }
 
     mutating func add(_ id: PushID, _ key: Key) {
         queues[key, default: ([], 0)].ids.append(id)
@@ -41,13 +51,6 @@ struct ReadyQueues {
         }
         queues[key] = queue
         lastServed = key
-        return ids
-    }
-
-    /// Empties every queue, in the order of their keys.
-    mutating func takeAll() -> [PushID] {
-        let ids = queues.keys.sorted().flatMap { key in queues[key].map { $0.ids[$0.next...] } ?? [] }
-        queues = [:]
         return ids
     }
 }

@@ -16,7 +16,7 @@ struct RecentPaces {
     /// How long what was sent is remembered at least, in milliseconds: a repeat of it may be on its way.
     static let rememberMilliseconds: Int64 = 5_000
 
-    /// How many participants are remembered.
+    /// How many participants are remembered; and twice as many pushes to them, of which the last to each counts.
     let countMax: Int
 
     private var recent: [Int64: Recent] = [:]
@@ -27,6 +27,9 @@ struct RecentPaces {
     init(countMax: Int) { self.countMax = countMax }
 
     var count: Int { recent.count }
+
+    /// How many pushes are remembered.
+    var pushCount: Int { forget.count - firstToForget }
 
     /// The later of the two records in each respect.
     func pace(of target: Target) -> Pace {
@@ -58,7 +61,7 @@ struct RecentPaces {
         )
         recent[target.participant] = Recent(pace: pace, report: report, until: until)
         forget.append((until, target.participant))
-        while recent.count > countMax { forgetFirst() }
+        while recent.count > countMax || pushCount > countMax * 2 { forgetFirst() }
         tidy()
     }
 

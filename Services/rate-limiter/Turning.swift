@@ -12,27 +12,36 @@ extension RateLimiter {
         paces.prune(at: now.wall)
         givenBack.prune(at: now.wall)
         var effects = giveBackOverdue(at: now)
-        if room.instances(of: .apnsGateway) != gateways(known: room) { requeue(room) }
+        if haveChanged(gateways(in: room)) || ready.count > waitingTargets.count * 2 + ReadyQueues.goneMax {
+            requeue(room)
+        }
         for id in waitingTargets.takeOpened(at: now.wall) { queue(id, room) }
         effects += handOver(room, at: now)
         return effects
     }
 
-    private mutating func gateways(known room: Room) -> [InstanceName] {
-        let settled = room.settledServices.contains(.apnsGateway)
-        let now = settled ? room.instances(of: .apnsGateway) : []
-        defer { lastGateways = now }
-        return lastGateways
+    /// The gateways among which devices are shared out; none while they are not settled.
+    private func gateways(in room: Room) -> [InstanceName] {
+        room.settledServices.contains(.apnsGateway) ? room.instances(of: .apnsGateway) : []
     }
 
+    private mutating func haveChanged(_ gateways: [InstanceName]) -> Bool {
+        defer { lastGateways = gateways }
+        return lastGateways != gateways
+    }
+
+    /// Queues all whose slot is open anew.
     private mutating func requeue(_ room: Room) {
-        for id in ready.takeAll() { queue(id, room) }
+        ready = ReadyQueues(after: ready)
+        for id in waitingTargets.opened { queue(id, room) }
     }
 
+    /// Queues a target; one that no gateway is there for is queued when there is one.
     private mutating func queue(_ id: PushID, _ room: Room) {
-        guard let entry = waitingTargets[id] else { return }
-        ready.add(
-            id, .init(account: account(entry), gateway: room.owner(ofDevice: id.device, in: .apnsGateway)))
+        guard let entry = waitingTargets[id],
+            let gateway = room.owner(ofDevice: id.device, in: .apnsGateway)
+        else { return }
+        ready.add(id, .init(account: account(entry), gateway: gateway))
     }
 
     private func account(_ entry: WaitingTargets.Entry) -> String {
@@ -47,7 +56,7 @@ extension RateLimiter {
         while progress, left > 0 {
             progress = false
             for key in ready.keysInTurn() {
-                guard let gateway = key.gateway else { continue }
+                let gateway = key.gateway
                 let free = room.free(.pushes, at: gateway, account: key.account)
                 let ids = ready.take(min(free, RateLimiter.pushesPerRound, left), from: key)
                 guard !ids.isEmpty else { continue }

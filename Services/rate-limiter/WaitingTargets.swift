@@ -18,6 +18,9 @@ struct WaitingTargets {
         static func < (left: Mark, right: Mark) -> Bool { (left.at, left.mark) < (right.at, right.mark) }
     }
 
+    /// How many marks of targets that wait no more are kept, beside four times as many as wait.
+    static let marksOverMax = 4_096
+
     private(set) var entries: [PushID: Entry] = [:]
     private var byParticipant: [Int64: PushID] = [:]
     private var slots = Heap<Mark>()
@@ -25,6 +28,15 @@ struct WaitingTargets {
     private var nextMark: Int64 = 0
 
     var count: Int { entries.count }
+
+    /// How many marks are kept, those too of targets that wait no more.
+    var markCount: Int { slots.count + deadlines.count }
+
+    /// The targets whose slot has opened, in the order of their slots.
+    var opened: [PushID] {
+        entries.values.filter(\.isReady)
+            .sorted { ($0.slotMilliseconds, $0.mark) < ($1.slotMilliseconds, $1.mark) }.map(\.target.id)
+    }
 
     subscript(id: PushID) -> Entry? { entries[id] }
 
@@ -40,6 +52,14 @@ struct WaitingTargets {
         if target.participant != 0 { byParticipant[target.participant] = target.id }
         slots.push(Mark(at: slotMilliseconds, mark: nextMark, id: target.id))
         deadlines.push(Mark(at: deadline(target, content), mark: nextMark, id: target.id))
+        if markCount > entries.count * 4 + WaitingTargets.marksOverMax { forgetMarks() }
+    }
+
+    /// Forgets the marks of targets that wait no more.
+    private mutating func forgetMarks() {
+        let entries = entries
+        slots.removeAll { entries[$0.id]?.mark != $0.mark }
+        deadlines.removeAll { entries[$0.id]?.mark != $0.mark }
     }
 
     private func deadline(_ target: Target, _ content: Content) -> Int64 {

@@ -21,6 +21,8 @@ struct AudienceReading {
     private let last: Int64
     private var conditions: [ConditionReader]
     private var countedConditions = 0
+    /// How many devices those hold.
+    private(set) var heldCount = 0
     private var cursor: Int64
     /// The stretch being read: for each condition the devices that fulfil it.
     private var stretch: Stretch?
@@ -83,10 +85,12 @@ struct AudienceReading {
     private mutating func step() throws(StoreError) -> Int {
         if countedConditions < conditions.count {
             guard !conditions[countedConditions].isCounted else {
+                heldCount += conditions[countedConditions].heldCount
                 countedConditions += 1
                 return 0
             }
-            return try conditions[countedConditions].count(in: database)
+            return try conditions[countedConditions].count(
+                in: database, room: ConditionReader.heldMax - heldCount)
         }
         guard var current = stretch else { return try beginStretch() }
         guard let (condition, span) = current.reads.popFirst() else { return try endStretch(current) }

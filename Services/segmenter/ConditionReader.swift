@@ -8,7 +8,7 @@ import Store
 struct ConditionReader {
     /// How many devices count as few.
     static let fewMax = 2_048
-    /// How many devices of one condition are held at once before all else counts as many.
+    /// How many devices are held at once for all conditions of an audience before all else counts as many.
     static let heldMax = 65_536
     /// How many values are asked for the next device that has one of them.
     private static let pointsAskedMax = 16
@@ -28,18 +28,25 @@ struct ConditionReader {
     /// Whether every stretch of values has been found to be one of few or of many.
     var isCounted: Bool { uncounted.isEmpty }
 
+    /// How many devices it holds.
+    var heldCount: Int { few.count }
+
     /// Finds whether few or many devices have the next stretch of values.
     ///
+    /// - Parameters:
+    ///   - database: where they are.
+    ///   - room: how many devices it may hold.
     /// - Returns: what it has cost, in rows.
-    mutating func count(in database: Database) throws(StoreError) -> Int {
+    /// - Throws: `StoreError` if the store fails.
+    mutating func count(in database: Database, room: Int) throws(StoreError) -> Int {
         guard let span = uncounted.popFirst() else { return 0 }
         var found: [Int64] = []
-        if few.count < ConditionReader.heldMax {
+        if few.count < room {
             try database.query(SQL(ConditionReader.first(span)), values: [.int(tag)] + span.operands) {
                 found.append($0.int(0))
             }
         }
-        if found.count > ConditionReader.fewMax || few.count >= ConditionReader.heldMax {
+        if found.count > ConditionReader.fewMax || few.count >= room {
             many.append(span)
         } else {
             few += found

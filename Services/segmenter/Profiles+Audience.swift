@@ -3,22 +3,6 @@ import Store
 
 /// Whom an audience names, and what the devices are called.
 extension Profiles {
-    /// The devices of users that were counted in by a message's sequence, in the order of their numbers.
-    func devices(ofUsers users: [String], application: String, joinedMax: Int64) throws(StoreError) -> [Int64]
-    {
-        let application = try self.application(application)
-        var devices: Set<Int64> = []
-        for user in users {
-            try database.query(
-                SQL(
-                    "SELECT id FROM devices WHERE application = ? AND user = ? AND \(AudienceReading.reachable)"
-                ),
-                .int(application), .text(user), .int(joinedMax)
-            ) { devices.insert($0.int(0)) }
-        }
-        return devices.sorted()
-    }
-
     /// The hardware ids behind names that may be such, or ordinary push tokens, each once and in the order given.
     func hwids(ofDevicesNamed names: [String], application: String) throws(StoreError) -> [String] {
         var seen: Set<String> = []

@@ -58,20 +58,32 @@ extension Profiles {
         }
     }
 
-    /// The tags that a device has.
+    /// About how many bytes of tags are shown of a device; 1 MiB.
+    ///
+    /// A phone may set as many as it likes. What is beyond is there for filters, and left out here.
+    static let shownBytesMax = 1 << 20
+    /// How many values of tags are looked at for it; 20,000.
+    static let shownValuesMax = 20_000
+
+    /// The tags that a device has, those that the application met first if they are too many to be shown.
     ///
     /// Each tag that the application knows is looked up: a column of tags is kept by tag, not by device.
     func tags(of device: Int64) throws(StoreError) -> [String: TagValue] {
         var tags: [String: TagValue] = [:]
+        var left = Profiles.shownBytesMax
         try database.query(
             """
-            SELECT kind, value, typeof(value), name FROM tag_names
+            SELECT kind, value, typeof(value), name, length(CAST(value AS BLOB)) FROM tag_names
             CROSS JOIN tags ON tag = tag_names.id AND device = ?1
-            WHERE application = ?2 AND kind > 0 ORDER BY tag, position
-            """, .int(device), .int(DeviceNumber.application(ofDevice: device))
+            WHERE application = ?2 AND kind > 0 ORDER BY tag, position LIMIT ?3
+            """, .int(device), .int(DeviceNumber.application(ofDevice: device)),
+            .int(Int64(Profiles.shownValuesMax))
         ) { row throws(StoreError) in
+            guard left > 0 else { return }
             let name = row.text(3)
-            tags[name] = try TagValue(tags[name], with: row)
+            left -= name.utf8.count + Int(row.int(4))
+            // A list of which not all is shown would be another one.
+            tags[name] = try left > 0 ? TagValue(tags[name], with: row) : nil
         }
         return tags
     }

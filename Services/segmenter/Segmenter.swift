@@ -15,7 +15,8 @@ public import Store
 /// connection of its own that sees the profiles as they were then. The reading waits for nobody, and the first batch
 /// goes out as soon as it is full. Devices that unregister before their batch is written are left out; devices that
 /// registered, or came back, after the message was accepted get none, also from a later pass. A tag that changed
-/// between the acceptance and the moment of the pass counts as it is then.
+/// between the acceptance and the moment of the pass counts as it is then. The devices of users are read batch by
+/// batch, as they are then.
 ///
 /// At most `audiencesMax` audiences of filters are held at a time, at one bit a device. A tag that is a list has a
 /// row for each member: a turn that walks along such a column takes longer by so much.

@@ -15,8 +15,8 @@ struct Work {
     enum Recipients {
         /// The devices that match a filter, as far as they have been read.
         case matching(AudienceReading)
-        /// Numbers of devices.
-        case numbers(ArraySlice<Int64>)
+        /// The devices of users.
+        case users(UserDevices)
         /// Hardware ids.
         case names(ArraySlice<String>)
         /// The registry knows whom it means.
@@ -42,7 +42,7 @@ struct Work {
         switch audience {
         // One more than a batch has, or it could not be said whether it is the last.
         case .matching(let reading): reading.isComplete || reading.found.count > Batch.recipientsMax
-        case .numbers, .names, .some(.none): true
+        case .users, .names, .some(.none): true
         case nil: filter == nil
         }
     }
@@ -68,7 +68,7 @@ extension Work.Recipients {
     fileprivate var isAtEnd: Bool {
         switch self {
         case .matching(let reading): reading.isComplete && reading.found.count == 0
-        case .numbers(let devices): devices.isEmpty
+        case .users(let devices): devices.isAtEnd
         case .names(let names): names.isEmpty
         case .none: true
         }
@@ -80,9 +80,10 @@ extension Profiles {
     fileprivate func recipients(of command: Command) throws(StoreError) -> Work.Recipients {
         switch command.audience {
         case .users(let users):
-            let devices = try devices(
-                ofUsers: users, application: command.application, joinedMax: command.sequence)
-            return .numbers(devices[...])
+            return .users(
+                UserDevices(
+                    of: users, application: try application(command.application), joinedMax: command.sequence)
+            )
         case .devices(let names):
             return .names(try hwids(ofDevicesNamed: names, application: command.application)[...])
         case .filter, .activity, .token: return .none
@@ -97,9 +98,10 @@ extension Profiles {
             let devices = reading.found.take(Batch.recipientsMax)
             audience = .matching(reading)
             return try hwids(of: devices)
-        case .numbers(let devices):
-            audience = .numbers(devices.dropFirst(Batch.recipientsMax))
-            return try hwids(of: Array(devices.prefix(Batch.recipientsMax)))
+        case .users(var devices):
+            let next = try devices.take(Batch.recipientsMax, in: database)
+            audience = .users(devices)
+            return try hwids(of: next)
         case .names(let names):
             audience = .names(names.dropFirst(Batch.recipientsMax))
             return Array(names.prefix(Batch.recipientsMax))

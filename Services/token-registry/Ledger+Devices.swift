@@ -106,14 +106,18 @@ extension Ledger {
             "INSERT OR IGNORE INTO start_wait (device, message) VALUES (?, ?)", .int(device), .int(message))
     }
 
+    func removeStartWait(device: Int64, message: Int64) throws(StoreError) {
+        try database.run(
+            "DELETE FROM start_wait WHERE device = ? AND message = ?", .int(device), .int(message))
+    }
+
     /// Removes and returns the start that waited longest.
     func takeStartWait(device: Int64) throws(StoreError) -> Int64? {
         let message = try database.first(
             "SELECT message FROM start_wait WHERE device = ? ORDER BY message LIMIT 1", .int(device)
         ) { $0.int(0) }
         guard let message else { return nil }
-        try database.run(
-            "DELETE FROM start_wait WHERE device = ? AND message = ?", .int(device), .int(message))
+        try removeStartWait(device: device, message: message)
         return message
     }
 }

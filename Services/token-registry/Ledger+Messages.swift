@@ -91,11 +91,11 @@ extension Ledger {
             ])
     }
 
-    /// The messages whose activity is still gone through, those that are fan-outs or the others.
-    func expanding(fanOuts: Bool) throws(StoreError) -> [Int64] {
+    /// The oldest messages whose activity is still gone through, of those that are fan-outs or of the others.
+    func expanding(fanOuts: Bool, limit: Int) throws(StoreError) -> [Int64] {
         try database.all(
-            "SELECT number FROM message WHERE cursor IS NOT NULL AND fan_out = ? ORDER BY number",
-            Value(fanOuts)
+            "SELECT number FROM message WHERE cursor IS NOT NULL AND fan_out = ? ORDER BY number LIMIT ?",
+            Value(fanOuts), Value(limit)
         ) { $0.int(0) }
     }
 

@@ -60,6 +60,8 @@ extension Ledger {
         FROM participant p INDEXED BY participant_by_token JOIN device v ON v.number = p.device
         WHERE p.listens = 0 AND p.run = ? AND p.device > ? AND p.number <= ? ORDER BY p.device LIMIT ?
         """)
+    private static let behindNewest = SQL(
+        "\(select) WHERE p.device = ? AND p.token IS NOT NULL ORDER BY p.number DESC LIMIT 1 OFFSET ?")
     private static let newestOfDevice = SQL(
         "\(select) WHERE p.device = ? AND p.token IS NOT NULL ORDER BY p.number DESC LIMIT 1")
 
@@ -92,6 +94,13 @@ extension Ledger {
     /// The newest participant of a device that holds a token.
     func newestParticipant(device: Int64) throws(StoreError) -> ParticipantFields? {
         try database.first(Ledger.newestOfDevice, .int(device)) { row throws(StoreError) in
+            try ParticipantFields(row)
+        }
+    }
+
+    /// The participant of a device that holds a token behind so many newer ones; nil if there are not so many.
+    func participant(device: Int64, behind count: Int) throws(StoreError) -> ParticipantFields? {
+        try database.first(Ledger.behindNewest, .int(device), Value(count)) { row throws(StoreError) in
             try ParticipantFields(row)
         }
     }

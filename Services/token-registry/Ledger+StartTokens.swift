@@ -54,6 +54,20 @@ extension Ledger {
             .int(start.place.acceptedAt), .int(start.place.firstAt), .int(start.place.diedAt))
     }
 
+    /// Makes room for one more type of a device that has so many.
+    func makeRoomForType(device: Int64, max: Int) throws(StoreError) {
+        let isFull = try database.first(
+            "SELECT 1 FROM start_token WHERE device = ? ORDER BY type LIMIT 1 OFFSET ?", .int(device),
+            Value(max - 1)
+        ) { _ in true }
+        guard isFull == true else { return }
+        try database.run(
+            """
+            DELETE FROM start_token WHERE device = ?1 AND type IN
+                (SELECT type FROM start_token WHERE device = ?1 ORDER BY sequence DESC, type LIMIT -1 OFFSET ?2)
+            """, .int(device), Value(max - 1))
+    }
+
     /// The places of an application that hold a push-to-start token.
     func startPlaces(_ application: String, token: String) throws(StoreError) -> [StartPlace] {
         try database.all(

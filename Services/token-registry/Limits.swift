@@ -40,12 +40,24 @@ struct Limits: Sendable, Equatable {
     var dismissalGraceMilliseconds: Int64 = 10_000
     /// How many runs and messages are kept in memory; the ledger has all of them.
     var cachedRecordsMax = 20_000
+    /// How many messages are gone through for their activities in turns, of single ones and of fan-outs each; 1,024.
+    var expandingMax = 1_024
     /// How many payloads are kept in memory.
     var cachedContentsMax = 256
     /// From how many milliseconds on a difference between the clocks counts as one that was set.
     var clockStepMilliseconds: Int64 = 1_000
     /// How often the time is kept for the next life, in milliseconds.
     var clockKeptEachMilliseconds: Int64 = 60_000
+    /// How many activities one device holds tokens for; 1,000.
+    ///
+    /// For one more the oldest ends, as if its token had been taken. iOS shows a few at a time. All are gone through at
+    /// once when the device unregisters.
+    var activitiesPerDeviceMax = 1_000
+    /// Of how many attributes types one device holds push-to-start tokens; 100.
+    ///
+    /// For one more the place that was registered longest ago is forgotten. An app has a few types. One token may stand in
+    /// all of these places, and is moved from them at once.
+    var startTypesPerDeviceMax = 100
     /// How many lines one answer to a query has.
     var linesMax = 1_000
 }

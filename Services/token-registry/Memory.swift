@@ -23,10 +23,10 @@ final class Memory {
     var rest: FanOutRest
     /// Batches that are being taken in, in the order of their turns; at most a window of each segmenter.
     var arriving: [ArrivingBatch] = []
-    /// Single messages whose activity is still gone through, oldest first.
-    var expanding: [Int64] = []
+    /// Single messages whose activity is still gone through.
+    var expanding: Expanding
     /// The same of fan-outs.
-    var expandingFanOuts: [Int64] = []
+    var expandingFanOuts: Expanding
     var sweepAt: Int64?
     var removalAt: Int64?
     var nextParticipant: Int64 = 1
@@ -47,6 +47,8 @@ final class Memory {
         self.configuration = configuration
         self.limits = limits
         rest = FanOutRest(limits)
+        expanding = Expanding(countMax: limits.expandingMax)
+        expandingFanOuts = Expanding(countMax: limits.expandingMax)
     }
 
     /// Rows without an outcome, and the bytes of their messages.
@@ -89,6 +91,11 @@ final class Memory {
         let frequent = configuration.application(device.application)?.frequent ?? false
         return settings(device.application).intervalMilliseconds(
             frequent: frequent && device.frequentPushes != false)
+    }
+
+    /// What may send nothing at an instant, in milliseconds since 1970, also no trial.
+    func held(at now: Int64) -> Set<Pause> {
+        Set(gates.values.lazy.filter { $0.opensAt ?? .max > now }.map(\.pause))
     }
 
     /// Lets go of what the ledger can tell again.

@@ -23,6 +23,7 @@ struct Rounds {
     }
 
     private(set) var queues: [Int64: Queue] = [:]
+    /// Those whose turn is still to come in this round, the next one last.
     private var round: [Int64] = []
     private var taken = 0
 
@@ -50,22 +51,32 @@ struct Rounds {
     /// Passes over a queue until the next turn.
     mutating func block(_ place: Int64, _ block: Block) { queues[place]?.block = block }
 
-    /// Looks at every queue again, save those of fan-outs while they rest.
-    mutating func unblock(fanOutsRest: Bool) {
-        for place in queues.keys { queues[place]?.block = fanOutsRest && Place.isFanOut(place) ? .rest : nil }
+    /// Forgets a queue that holds no row any more.
+    mutating func close(_ place: Int64) { queues[place] = nil }
+
+    /// Looks at every queue again, save those of fan-outs while they rest, and those that are held back.
+    ///
+    /// What is passed over here takes nothing of a turn, however many queues it is.
+    mutating func unblock(fanOutsRest: Bool, held: Set<Pause>) {
+        for (place, queue) in queues {
+            let isHeld = !held.isEmpty && held.contains(queue.pause)
+            let block: Block? = fanOutsRest && Place.isFanOut(place) ? .rest : isHeld ? .pause : nil
+            if queue.block != block { queues[place]?.block = block }
+        }
     }
 
     /// The queue whose turn it is, and how many rows may go from it; nil if none is due.
     mutating func next(at now: Int64, rowsPerRound: Int) -> (place: Int64, rows: Int)? {
         while true {
             if round.isEmpty {
-                round = queues.filter { $0.value.nextDue <= now && $0.value.block == nil }.keys.sorted()
+                round = queues.filter { $0.value.nextDue <= now && $0.value.block == nil }.keys
+                    .sorted(by: >)
                 taken = 0
             }
-            guard let place = round.first else { return nil }
+            guard let place = round.last else { return nil }
             guard taken < rowsPerRound, let queue = queues[place], queue.nextDue <= now, queue.block == nil
             else {
-                round.removeFirst()
+                round.removeLast()
                 taken = 0
                 continue
             }

@@ -101,6 +101,7 @@ extension Step {
         let wasRefused = holders.contains { $0.place.state != .live }
         for other in holders where other.number != known?.number { try takeToken(from: other) }
         if wasRefused { try sayLives(token.token, registration) }
+        if known?.place.token == nil { try makeRoomForActivity(of: device) }
         guard let participant = known else {
             let participant = try addParticipant(run, device: device.number, state: .active, place: place)
             if let end = try end(of: run) { try giveEnd(end, to: participant, device) }
@@ -113,6 +114,13 @@ extension Step {
         participant.state = .active
         if former != token.token { try retarget(participant) }
         try goOn(participant, run, device)
+    }
+
+    /// Ends the oldest activity of a device that holds as many tokens as it may.
+    private func makeRoomForActivity(of device: Device) throws(StoreError) {
+        let oldest = try ledger.participant(device: device.number, behind: limits.activitiesPerDeviceMax - 1)
+        guard let oldest else { return }
+        try takeToken(from: adopt(oldest))
     }
 
     /// A token has moved to another device or run: whoever had it has none, and ends.

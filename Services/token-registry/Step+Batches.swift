@@ -141,9 +141,9 @@ extension Step {
         message.cursor = 0
         message.participantMax = memory.nextParticipant - 1
         if message.isFanOut {
-            memory.expandingFanOuts.append(message.number)
+            memory.expandingFanOuts.add(message.number)
         } else {
-            memory.expanding.append(message.number)
+            memory.expanding.add(message.number)
         }
         try offerToChannel(message, run)
         try complete(message, run)

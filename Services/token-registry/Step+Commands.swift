@@ -22,8 +22,6 @@ extension Step {
         guard !message.isCancelled else { return }
         message.isCancelled = true
         message.cursor = nil
-        memory.expanding.removeAll { $0 == number }
-        memory.expandingFanOuts.removeAll { $0 == number }
         message.sweepAt = now.wall
         message.sweepCursor = 0
     }

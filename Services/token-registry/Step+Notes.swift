@@ -15,8 +15,8 @@ extension Step {
         for load in try ledger.load() {
             memory.addLoad(load.application, rows: load.rows, bytes: load.bytes)
         }
-        memory.expanding = try ledger.expanding(fanOuts: false)
-        memory.expandingFanOuts = try ledger.expanding(fanOuts: true)
+        try readExpanding(\.expanding)
+        try readExpanding(\.expandingFanOuts)
         memory.nextParticipant = try ledger.lastParticipant() + 1
         memory.sweepAt = try ledger.nextSweep()?.at
         memory.removalAt = try ledger.nextRemoval()?.at

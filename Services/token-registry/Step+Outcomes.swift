@@ -13,6 +13,7 @@ extension Step {
             revise(message)
         } else {
             message.unsettled -= 1
+            if message.kind == .start, outcome != .delivered { try forgetStartWait(row) }
         }
         message.counts[outcome] += 1
         tally(outcome)
@@ -105,7 +106,15 @@ extension Step {
         message.settledAt = now.wall
         message.isSettledUnnoted = true
         message.sweepAt = nil
+        // While its application is paused nobody else finds that the queue of a fan-out is empty.
+        if message.isFanOut { closeQueues(of: message) }
         sendSettled(message)
+    }
+
+    private func closeQueues(of message: MessageRecord) {
+        for environment in APNsEnvironment.allCases {
+            memory.rounds.close(Place.fanOut(message: message.number, environment).number)
+        }
     }
 
     /// Says that nobody is left in a run; one that was ended by a message needs no saying.

@@ -134,6 +134,9 @@ extension Step {
             // A device may hold one token for several types.
             try move(other, stays: other.device == device.number)
         }
+        if start.place.sequence == 0 {
+            try ledger.makeRoomForType(device: device.number, max: limits.startTypesPerDeviceMax)
+        }
         start.place.register(token.token, registration, clientSeconds: token.registeredAtSeconds)
         try ledger.save(start)
         if wasRefused { try sayLives(token.token, registration) }

@@ -114,6 +114,12 @@ extension Step {
         }
     }
 
+    /// A start that ends while it waits for another one of its device waits no more.
+    func forgetStartWait(_ row: Delivery) throws(StoreError) {
+        guard row.saved != nil, row.state == .waiting, row.place == nil else { return }
+        try ledger.removeStartWait(device: row.id.device, message: row.id.message)
+    }
+
     /// When a device's budget lets one more start go, milliseconds since 1970.
     func startSlot(_ device: Device) -> Int64 {
         let settings = memory.settings(device.application)

@@ -8,7 +8,7 @@ extension Step {
     func turn(_ room: Room) throws(StoreError) {
         var room = room
         let mayFanOut = memory.rest.begin(at: now)
-        memory.rounds.unblock(fanOutsRest: !mayFanOut)
+        memory.rounds.unblock(fanOutsRest: !mayFanOut, held: memory.held(at: now.wall))
         try tryPausedAtOnce()
         try resend(&room, limits.rowsPerTurn)
         try expandActivities(limits.rowsPerTurn, \.expanding)
@@ -29,12 +29,12 @@ extension Step {
     }
 
     /// Makes the rows of messages that are for an activity, a page of each in turn.
-    private func expandActivities(_ limit: Int, _ messages: ReferenceWritableKeyPath<Memory, [Int64]>)
+    private func expandActivities(_ limit: Int, _ messages: ReferenceWritableKeyPath<Memory, Expanding>)
         throws(StoreError)
     {
+        try readExpanding(messages)
         var budget = limit
-        while budget > 0, let number = memory[keyPath: messages].first {
-            memory[keyPath: messages].removeFirst()
+        while budget > 0, let number = memory[keyPath: messages].next() {
             guard let message = try message(number), let cursor = message.cursor else { continue }
             let limit = min(budget, Batch.recipientsMax)
             let hasChannel = try run(message.run)?.channel != nil
@@ -57,8 +57,16 @@ extension Step {
             }
             budget -= max(page.count, 1)
             message.cursor = page.count < limit ? nil : page.last?.participant.device
-            if message.cursor != nil { memory[keyPath: messages].append(number) }
+            if message.cursor != nil { memory[keyPath: messages].add(number) }
         }
+    }
+
+    /// Reads from the ledger which messages are to be gone through, once few are at hand.
+    func readExpanding(_ messages: ReferenceWritableKeyPath<Memory, Expanding>) throws(StoreError) {
+        guard let wanted = memory[keyPath: messages].wanted else { return }
+        try flush()
+        let found = try ledger.expanding(fanOuts: messages == \Memory.expandingFanOuts, limit: wanted)
+        memory[keyPath: messages].read(found, of: wanted)
     }
 
     /// Ends a participant whose device wants no pushes, as far as that was left until now.

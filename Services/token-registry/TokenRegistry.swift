@@ -38,6 +38,12 @@ struct TokenRegistry: Core, Reloadable {
         return Dictionary(uniqueKeysWithValues: gates.map { ($0.pause, $0.fault ?? "by-call") })
     }
 
+    /// How many queues there are of rows that wait for their time.
+    var queueCount: Int { memory.rounds.queues.count }
+
+    /// How many messages that are still gone through for their activities are at hand.
+    var expandingCount: Int { memory.expanding.count + memory.expandingFanOuts.count }
+
     /// How many rows have no outcome yet.
     var waiting: Int { memory.totalLoad.rows }
 

@@ -45,6 +45,8 @@ extension HTTP2Connection: SessionHandler {
             streams.slots[slot].status = unsafe value.reduce(0) { $0 * 10 + Int($1 &- 48) }
             streams.slots[slot].headers.truncate(to: 0)
         } else if wantedHeaders.contains(where: { unsafe $0.count == name.count && name.elementsEqual($0) }) {
+            let size = streams.slots[slot].headers.listSize + name.count + value.count + 32
+            guard size <= options.maxResponseHeaderBytes else { return }
             unsafe streams.slots[slot].headers.append(name: name, value: value, indexed: true)
         }
     }

@@ -12,6 +12,8 @@ public struct HTTP2ConnectionOptions: Sendable, Equatable {
     public var streamCap = 1_000
     /// How many bytes of a response body are kept.
     public var maxResponseBodyBytes = 65_536
+    /// How many bytes the fields that are kept of a response may have, as SETTINGS_MAX_HEADER_LIST_SIZE counts them.
+    public var maxResponseHeaderBytes = 8_192
     /// The names of the response fields to keep, in lower case.
     public var responseHeaders = [
         "apns-id", "apns-unique-id", "apns-channel-id", "retry-after", "content-type",

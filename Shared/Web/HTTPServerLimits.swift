@@ -10,6 +10,12 @@ public struct HTTPServerLimits: Sendable, Equatable {
     /// A request beyond it is answered 503.
     public var arrivingBytesMax = 64 << 20
 
+    /// What the bodies of all answers may hold together that the kernel has not taken over yet, bytes; 64 MiB.
+    ///
+    /// A GET or HEAD whose answer would be beyond it is answered 503 instead; whatever may have changed something is
+    /// always answered.
+    public var answeringBytesMax = 64 << 20
+
     /// The memory for the request line and header fields of one request, bytes; 8 KiB.
     ///
     /// More is answered 431 or 414.

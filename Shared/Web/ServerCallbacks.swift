@@ -89,7 +89,7 @@ enum ServerCallbacks {
     private static func send(
         _ connection: ServerConnection, _ handle: OpaquePointer, _ core: ServerCore
     ) -> MHD_Result {
-        guard let answer = connection.answer else { return .NO }
+        guard let answer = core.takeAnswer(of: connection) else { return .NO }
         connection.enter(.answering, at: core.nowMilliseconds)
         let response = unsafe answer.body.withUnsafeBytes { bytes in
             unsafe MHD_create_response_from_buffer(

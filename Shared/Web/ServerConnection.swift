@@ -65,6 +65,10 @@ final class WorkSignal {
     var headers: HTTPHeaders?
     var body: [UInt8] = []
     private(set) var answer: HTTPAnswer?
+    /// Whether the request can have changed nothing.
+    var onlyReads = false
+    /// The bytes of its answer that count as not written yet.
+    var answeringBytes = 0
 
     init(
         handle: OpaquePointer, isEncrypted: Bool, credentials: TLSCredentials?, work: WorkSignal,
@@ -134,6 +138,7 @@ final class WorkSignal {
         headers = nil
         body = []
         answer = nil
+        onlyReads = false
         endUpload()
         enter(.idle, at: nowMilliseconds)
     }

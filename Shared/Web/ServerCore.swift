@@ -25,6 +25,8 @@ internal import Glibc
     private(set) var isClosing = false
     /// The bytes of bodies that are still arriving.
     var arrivingBytes = 0
+    /// The bytes of answers that are still being written.
+    var answeringBytes = 0
 
     let work = WorkSignal()
     private var daemon: OpaquePointer?
@@ -133,6 +135,7 @@ internal import Glibc
         watch.forget(connection)
         work.isSet = true
         if connection.phase == .cut { cutCount -= 1 }
+        releaseAnswer(of: connection)
         if connection.lingers {
             lingering.add(
                 connection.descriptor, nowMilliseconds: nowMilliseconds,

@@ -11,6 +11,7 @@ extension ServerCore {
     func examine(_ method: String, _ headers: HTTPHeaders, isOld: Bool, on connection: ServerConnection)
         -> HTTPAnswer?
     {
+        connection.onlyReads = method == "GET" || method == "HEAD"
         var refusal = refusal(of: headers, isOld: isOld, target: connection.target)
         if refusal == nil, !offerUpload(method, headers, on: connection) {
             refusal = refusalOfLength(headers)
@@ -102,8 +103,25 @@ extension ServerCore {
         handler(request, HTTPExchange(connection))
     }
 
+    /// The answer that is to be written: the connection's, or that there are too many.
+    func takeAnswer(of connection: ServerConnection) -> HTTPAnswer? {
+        guard var answer = connection.answer else { return nil }
+        if connection.onlyReads, answeringBytes + answer.body.count > limits.answeringBytesMax {
+            answer = .text(503, "too many answers are being read")
+        }
+        connection.answeringBytes = answer.body.count
+        answeringBytes += connection.answeringBytes
+        return answer
+    }
+
+    func releaseAnswer(of connection: ServerConnection) {
+        answeringBytes -= connection.answeringBytes
+        connection.answeringBytes = 0
+    }
+
     func finishRequest(on connection: ServerConnection) {
         releaseBody(of: connection)
+        releaseAnswer(of: connection)
         connection.finishRequest(at: nowMilliseconds)
     }
 

@@ -40,6 +40,23 @@ struct HTTP2ConnectionTests {
         #expect(client.responses.first?.body == [])
     }
 
+    @Test func `of the response fields asked for only so many bytes are kept`() throws {
+        let world = try World()
+        let long = String(repeating: "x", count: 3_000)
+        world.handler = { world, request in
+            let fields = (0..<10).map { _ in ("retry-after", long) } + [("apns-id", "id")]
+            world.server.respond(
+                connectionID: request.connectionID, streamID: request.streamID, status: 200,
+                headers: HTTP2Headers(fields))
+        }
+        let client = try world.connected()
+        client.submit(1, at: world.loop.now)
+        try world.run { !client.responses.isEmpty }
+        let headers = try #require(client.responses.first?.headers)
+        #expect(headers.listSize <= HTTP2ConnectionOptions().maxResponseHeaderBytes)
+        #expect(headers["apns-id"] == "id")
+    }
+
     @Test(arguments: [0, 1, 4_096, 40_000, 300_000])
     func `a body of any size goes through unchanged`(size: Int) throws {
         var options = HTTP2ServerOptions()

@@ -84,6 +84,31 @@ import Testing
         #expect(channels.map { $0["activity"]?.string } == [nil, "ord-12"])
     }
 
+    @Test func `of many channels only those that are asked about are looked up`() throws {
+        let bench = try Bench()
+        try make(bench)
+        try start(bench, Self.id)
+        let application = "AAAAA-00001"
+        // Each is an activity of its own, as it is after an update that names a channel.
+        for number in 1...500 as ClosedRange<Int64> {
+            try bench.journal.insert(
+                Run(
+                    number: 1 << 40 + number,
+                    activity: ActivityName(application: application, space: .channel, name: "c\(number)"),
+                    beganAtMilliseconds: bench.now.wall, isStart: false,
+                    channel: Channel(id: "c\(number)", environment: .production, isStored: false)))
+        }
+        let known = try bench.core.knownChannels(
+            .listed(ids: [Self.id, "c7"]), application: application, at: bench.now, in: bench.journal)
+        #expect(known.keys.sorted() == ["c7", Self.id].sorted())
+        #expect(known[Self.id]?.activity == "ord-12")
+        #expect(known["c7"]?.activity == nil)
+        #expect(
+            try bench.core.knownChannels(
+                .deleted(id: Self.id), application: application, at: bench.now, in: bench.journal
+            ).isEmpty)
+    }
+
     @Test func `a channel is read and removed where it was made`() throws {
         let bench = try Bench()
         try make(bench, Channel(id: Self.id, environment: .sandbox, isStored: false))

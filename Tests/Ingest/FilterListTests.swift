@@ -1,4 +1,5 @@
 import JSON
+import Store
 import Testing
 
 @testable import ingest
@@ -41,6 +42,32 @@ import Testing
         #expect(try call(bench, "listFilters").json?["response"]?["filters"]?.elements?.count == 1)
         bench.advance(seconds: 86_400)
         #expect(try call(bench, "listFilters").json?["response"]?["filters"]?.elements?.count == 0)
+    }
+
+    @Test(arguments: [(filters: 3, bytes: 1 << 20), (filters: 100, bytes: 200)])
+    func `an application has so many filters, and what has expired makes room`(filters: Int, bytes: Int)
+        throws
+    {
+        var limits = IngestLimits()
+        (limits.filtersMax, limits.filterBytesMax) = (filters, bytes)
+        let bench = try Bench(limits: limits)
+        func create(_ name: String, _ rest: String = "", auth: String = "k-test") throws -> HTTPReply {
+            try call(
+                bench, "createFilter", #""name":"\#(name)","conditions":[["T","EQ",1]]\#(rest)"#, auth: auth)
+        }
+        var made = 0
+        while try create("f\(made)", #","expiration_date":"2023-11-14""#).statusMessage == "OK", made < 10 {
+            made += 1
+        }
+        #expect((2...3).contains(made))
+        let refused = try create("more")
+        #expect(
+            refused.statusMessage == "name: the application has as many filters as it may; delete some first")
+        #expect(try create("more", auth: "k-other").statusMessage == "OK")
+        bench.advance(seconds: 86_400)
+        #expect(try create("more").statusMessage == "OK")
+        let count = try bench.journal.database.first("SELECT count(*) FROM filters") { $0.int(0) }
+        #expect(count == 2)
     }
 
     @Test func `a filter is taken away by who may, once`() throws {

@@ -97,6 +97,15 @@ final class AdapterDoor: Pollable {
         }
     }
 
+    @Test func `those that have been answered while they waited are not remembered`() throws {
+        try withDoor { door, _ in
+            for id in 1...20_000 as ClosedRange<Int64> {
+                door.adapter.perform([.suspended(id: id, path: [])], nowMilliseconds: 0)
+            }
+            #expect(door.adapter.suspendedCount <= IngestAdapter.answeredMax)
+        }
+    }
+
     @Test(.timeLimit(.minutes(10))) func `a call over HTTP is accepted and answered`() throws {
         try withDoor { door, call in
             let response = try call("/json/1.3/startLiveActivity?x=1", IngestAdapterTests.start)

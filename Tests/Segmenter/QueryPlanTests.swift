@@ -60,8 +60,8 @@ import Testing
             "SEARCH devices USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
         ),
         (
-            "SELECT id FROM devices WHERE application = ? AND user = ? AND \(AudienceReading.reachable)", 3,
-            "SEARCH devices USING INDEX devices_user (application=? AND user=?)"
+            UserDevices.nextText, 5,
+            "SEARCH devices USING INDEX devices_user (application=? AND user=? AND rowid>?)"
         ),
         (
             "SELECT device FROM tags WHERE tag = ? AND device >= ? ORDER BY device LIMIT 1", 2,

@@ -120,6 +120,29 @@ import Web
         #expect(world.segmenter.node.core.told.first == "started")
     }
 
+    @Test func `while the store fails nothing more is taken in, and nobody counts as silent for it`() throws {
+        let world = try World { $0.retryMillisecondsMax = $0.retryMillisecondsMin }
+        try world.run { !world.segmenter.missing.contains("no token-registry heard") }
+        var failures = 0
+        var isFull = true
+        world.store.fault = { name in
+            guard isFull, name == "commit" else { return nil }
+            failures += 1
+            return ToyStore.full
+        }
+        try world.send([.command(command(1))])
+        try world.run { failures == 1 }
+        let held = world.segmenter.inbox.parcels.count
+        for sequence in 2...100 as ClosedRange<Int64> { try world.send([.command(command(sequence))]) }
+        let hellos = world.registryHellos
+        try world.run { failures > 20 && world.registryHellos > hellos }
+        #expect(world.segmenter.inbox.parcels.count == held)
+        world.clock.aheadMilliseconds += 3_600_000
+        isFull = false
+        try world.run { world.store.rows == Array(1...100) }
+        #expect(!world.segmenter.node.core.told.contains { $0.hasPrefix("lost") })
+    }
+
     @Test func `a store that says it is damaged ends the process with 69, as no wait helps`() throws {
         try world.run { !world.segmenter.node.isAbandoned }
         world.store.fault = { $0 == "commit" ? ToyStore.damaged : nil }

@@ -47,6 +47,13 @@ final class TemporaryDirectory {
     }
 }
 
+/// The process's clocks, set ahead.
+final class MovedClock {
+    var aheadMilliseconds: Int64 = 0
+
+    var now: Moment { Moment.now().advanced(byMilliseconds: aheadMilliseconds) }
+}
+
 /// A toy segmenter under test, a toy registry beside it, and a bus from which the test sends what it likes.
 final class World {
     typealias Segmenter = ServiceLoop<ToySegmenter, ToyAdapter>
@@ -57,9 +64,12 @@ final class World {
     let adapter = ToyAdapter()
     let segmenter: Segmenter
     let registry: ServiceLoop<ToyRegistry, NoAdapter>
+    /// The segmenter's clock.
+    let clock = MovedClock()
     private let stranger: Bus
     private let coder = ParcelCoder()
     private let context: ServiceContext
+    private let registryContext: ServiceContext
 
     init(_ adjust: (inout LoopLimits) -> Void = { _ in }) throws {
         directory = try TemporaryDirectory()
@@ -83,10 +93,11 @@ final class World {
         let admin = try AdminDoor(.unix(path: endpoint.adminPath), metrics: context.metrics)
         segmenter = ServiceLoop(
             context: context, store: store, adapter: adapter, bus: try makeBus(InstanceName(.segmenter)),
-            admin: admin, limits: limits, makeCore: { _ in ToySegmenter() })
+            admin: admin, limits: limits, clock: { [clock] in clock.now }, makeCore: { _ in ToySegmenter() })
+        registryContext = makeContext(InstanceName(.tokenRegistry), { _ in })
         registry = ServiceLoop(
-            context: makeContext(InstanceName(.tokenRegistry), { _ in }), store: NoStore(),
-            adapter: NoAdapter(), bus: try makeBus(InstanceName(.tokenRegistry)), limits: limits,
+            context: registryContext, store: NoStore(), adapter: NoAdapter(),
+            bus: try makeBus(InstanceName(.tokenRegistry)), limits: limits,
             makeCore: { _ in ToyRegistry() })
         var reckless = BusLimits()
         reckless.framesMax = .max
@@ -94,6 +105,12 @@ final class World {
     }
 
     var metrics: String { context.metrics.exposition() }
+
+    /// How many hellos the registry has said.
+    var registryHellos: Int {
+        registryContext.metrics.counter("liveline_messages_sent_total", help: "", labels: ["type"])
+            .value(["hello"])
+    }
 
     /// Has both services go round until a condition holds.
     func run(until condition: () throws -> Bool) throws {

@@ -113,6 +113,30 @@ struct HTTPServerLimitsTests {
         #expect(try pair.post("/", [UInt8](repeating: 1, count: 100)).status == 200)
     }
 
+    @Test func `answers that nobody reads do not pile up, and what may have changed something is answered`()
+        throws
+    {
+        var handled = 0
+        let large = [UInt8](repeating: 65, count: 32 << 20)
+        let pair = try Pair(limits: Self.limits { $0.answeringBytesMax = 40 << 20 }) { request, exchange in
+            handled += 1
+            exchange.respond(status: 200, body: large)
+        }
+        let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+        var silent: RawConnection? = try RawConnection(port: try #require(pair.server.port))
+        silent?.write(get)
+        pair.run { handled == 1 }
+        let other = try Self.exchange(get, pair.server) { !$0.statuses().isEmpty }
+        #expect(other.statuses() == ["503"])
+        let post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"
+        let changing = try Self.exchange(post, pair.server) { $0.received.utf8.count > large.count }
+        #expect(changing.statuses() == ["200"])
+        silent = nil
+        pair.run { pair.server.connectionCount == 2 }
+        let again = try Self.exchange(get, pair.server) { $0.received.utf8.count > large.count }
+        #expect(again.statuses() == ["200"], "who has gone gives its room back")
+    }
+
     @Test func `header fields beyond the limit are refused`() throws {
         let pair = try Pair(limits: Self.limits { $0.headerBytesMax = 4_096 }, handler: ok)
         let field = "X-Long: " + String(repeating: "x", count: 20_000)

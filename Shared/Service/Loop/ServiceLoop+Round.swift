@@ -16,8 +16,7 @@ extension ServiceLoop {
         admin?.pollable?.process(nowMilliseconds: now.monotonic)
         inbox.events += adapter.process(nowMilliseconds: now.monotonic)
         if recovery.isWaiting(nowMilliseconds: now.monotonic) { return idle(now) }
-        isBehind = readLanes(now)
-        if !isBehind { drainedAtMilliseconds = now.monotonic }
+        takeIn(now)
         transact(clock())
         try requireSoundStore()
         greet()
@@ -73,7 +72,16 @@ extension ServiceLoop {
 
     // MARK: Taking in
 
-    /// Takes in what waits on the lanes, answers first, as much as fits a round.
+    /// Takes in what waits on the lanes, as much as fits a round.
+    ///
+    /// Nothing more while a transaction fails: what is held for its next try would grow with each. Neighbours keep what
+    /// they send meanwhile, and none counts as silent although its hellos are not read.
+    private func takeIn(_ now: Moment) {
+        isBehind = recovery.isWaiting || readLanes(now)
+        if !isBehind || recovery.isWaiting { drainedAtMilliseconds = now.monotonic }
+    }
+
+    /// Takes in what waits on the lanes, answers first.
     ///
     /// - Returns: whether something may be left.
     private func readLanes(_ now: Moment) -> Bool {

@@ -27,7 +27,7 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
     var badMessages = LogGate()
     /// Whether the last round left something unread.
     var isBehind = false
-    /// When nothing was left unread for the last time.
+    /// When nothing was left unread for the last time, or a failing transaction was the reason.
     var drainedAtMilliseconds: Int64?
     /// A turn is due whatever the core waits for.
     var owesTurn = true
@@ -170,7 +170,9 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
 
 /// What a loop does at a time, and how long it waits.
 struct LoopLimits: Sendable {
-    /// How many messages one lane hands in before the round goes on.
+    /// How many messages one lane hands in before the round goes on; a parcel more than that at the most.
+    ///
+    /// It is what is held of each lane while a transaction fails.
     var laneMessagesMax = 32
     /// How long one lane is read before the round goes on, in milliseconds.
     var laneMilliseconds: Int64 = 3
