@@ -135,6 +135,21 @@ import Testing
         #expect(targets().isEmpty, "once in a life")
     }
 
+    @Test func `sends all of it again without waiting for anything else`() throws {
+        let harness = try Harness()
+        let run = try harness.joined(Token.number(0), "dev-0")
+        for n in 1..<40 { try harness.activityToken(Token.number(n), run: run, "dev-\(n)") }
+        harness.apns = { _ in nil }
+        try harness.update(run, "{}")
+        harness.forgetEffects()
+        try harness.restart()
+        try harness.settle()
+        let devices = harness.messages.flatMap { message in
+            if case .targets(let targets) = message { targets.targets.map(\.id.device) } else { [Int64]() }
+        }
+        #expect(devices.count == 40 && Set(devices).count == 40)
+    }
+
     @Test func `waits for what a limiter had that is not there any more`() throws {
         let harness = try Harness()
         let run = try harness.joined()
