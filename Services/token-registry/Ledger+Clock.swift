@@ -24,9 +24,15 @@ extension Ledger {
             """
             UPDATE delivery SET at = at + ?1,
                 not_before = CASE WHEN not_before > 0 THEN not_before + ?1 ELSE 0 END,
-                send_before = CASE WHEN send_before > 0 THEN send_before + ?1 ELSE 0 END
+                retry_at = CASE WHEN retry_at > 0 THEN retry_at + ?1 ELSE 0 END,
+                send_before = CASE WHEN send_before > 0 THEN send_before + ?1 ELSE 0 END,
+                sent_at = CASE WHEN sent_at > 0 THEN sent_at + ?1 ELSE 0 END
             WHERE message IN (SELECT number FROM message WHERE settled_at IS NULL) AND state < ?2
             """, .int(step), .int(DeliveryState.delivered.rawValue))
+        // What was handed over once more and has its outcome from before that lies in the same place.
+        try database.run(
+            "UPDATE delivery SET at = at + ?1 WHERE place = ?2 AND state >= ?3", .int(step),
+            .int(Place.handedOver), .int(DeliveryState.delivered.rawValue))
         try database.run(
             """
             UPDATE participant SET full_at = CASE WHEN full_at > ?2 THEN full_at + ?1 ELSE full_at END,

@@ -39,6 +39,8 @@ extension Step {
         }
         memory.orphans = memory.orphans.map { ($0.at + step, $0.id, $0.attempt) }
         memory.resendThrough += memory.resendThrough == .min ? 0 : step
+        // They lie elsewhere now; what was sent already is kept, and not sent twice.
+        if memory.resendAfter != nil { memory.resendAfter = (.min, PushID(message: .min, device: .min)) }
         // Records that hold instants are read again.
         memory.runs.removeAll()
         for place in memory.rounds.queues.keys {
