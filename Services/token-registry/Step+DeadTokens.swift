@@ -11,7 +11,7 @@ extension Step {
         _ token: String, _ row: Delivery, _ message: MessageRecord, _ participant: Participant?,
         _ device: Device, _ report: Report
     ) throws(StoreError) {
-        let handedAt = row.sendBefore - memory.settings(message.application).sendBeforeSeconds * 1000
+        let handedAt = try handedAt(row)
         let diedAt = report.apnsTimestampMilliseconds ?? handedAt
         guard let participant else {
             if device.pushToken == token, device.pushAcceptedAt <= diedAt {
