@@ -115,6 +115,39 @@ import Testing
     }
 }
 
+@Suite struct `A message that is settled` {
+    @Test(arguments: Life.allCases)
+    func `is told again to a journal that is a copy of former days`(life: Life) throws {
+        let harness = try Harness(life)
+        let run = try harness.joined()
+        let update = harness.command(.update, run: run)
+        try harness.send(update)
+        #expect(harness.counts(update.sequence) == .of(delivered: 1))
+        harness.forgetEffects()
+        try harness.send(update, pass: 99)
+        #expect(harness.isTaken(update.sequence))
+        #expect(harness.messages.contains { $0.type == .settled })
+        harness.forgetEffects()
+        try harness.restart()
+        try harness.advance(seconds: 100)
+        #expect(harness.messages.filter { $0.type == .settled }.isEmpty, "it is noted again")
+        #expect(harness.sent.count == 1)
+    }
+
+    @Test func `is told again if the copy cancels it`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        let update = try harness.update(run, "{}")
+        harness.forgetEffects()
+        var cancel = harness.command(.cancel, run: run)
+        cancel.cancelledMessage = update
+        try harness.send(cancel)
+        #expect(harness.isTaken(update) && harness.isTaken(cancel.sequence))
+        #expect(harness.messages.filter { $0.type == .settled }.count == 1)
+        #expect(harness.counts(update) == .of(delivered: 1))
+    }
+}
+
 @Suite struct `A life of the registry` {
     @Test func `sends what was handed over again as it was`() throws {
         let harness = try Harness()
