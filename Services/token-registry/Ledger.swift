@@ -17,8 +17,9 @@ final class Ledger: TransactionalStore {
     /// - Parameters:
     ///   - database: an open store.
     ///   - seed: a random number, used if the ledger is new.
+    ///   - openedAtSeconds: now, in seconds since 1970; 0 leaves the numbers of facts where they are.
     /// - Throws: `StoreError` if the store fails.
-    init(_ database: Database, seed: UInt64) throws(StoreError) {
+    init(_ database: Database, seed: UInt64, openedAtSeconds: Int64 = 0) throws(StoreError) {
         self.database = database
         try database.migrate(to: Ledger.schema)
         try database.transaction { () throws(StoreError) in
@@ -28,6 +29,9 @@ final class Ledger: TransactionalStore {
         }
         let kept = try database.first("SELECT value FROM setting WHERE name = 'seed'") { $0.int(0) }
         self.seed = kept.map { UInt64(bitPattern: $0) } ?? seed
+        try database.transaction { () throws(StoreError) in
+            try numberFacts(from: numbersGoOn(openedAtSeconds: openedAtSeconds))
+        }
     }
 
     /// Opens a write transaction.

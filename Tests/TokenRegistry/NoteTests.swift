@@ -1,5 +1,6 @@
 import Contracts
 import Service
+import Store
 import Testing
 
 @testable import token_registry
@@ -145,6 +146,29 @@ import Testing
         #expect(harness.isTaken(update) && harness.isTaken(cancel.sequence))
         #expect(harness.messages.filter { $0.type == .settled }.count == 1)
         #expect(harness.counts(update) == .of(delivered: 1))
+    }
+}
+
+@Suite struct `The number of a fact` {
+    private func next(_ ledger: Ledger) throws -> Int64 {
+        try ledger.addFact(.tokenDied, application: Harness.app, token: "aa", run: nil, registration: 1)
+            .number
+    }
+
+    @Test func `is higher in a new ledger than in one that was before it`() throws {
+        let former = try Ledger(Database(.memory), seed: 1, openedAtSeconds: 1_800_000_000)
+        var last: Int64 = 0
+        for _ in 0..<100 { last = try next(former) }
+        let new = try Ledger(Database(.memory), seed: 2, openedAtSeconds: 1_800_000_001)
+        #expect(try next(new) > last)
+    }
+
+    @Test func `never goes back, whatever the clock says`() throws {
+        let database = try Database(.memory)
+        let first = try next(Ledger(database, seed: 1, openedAtSeconds: 1_800_000_000))
+        #expect(try next(Ledger(database, seed: 1, openedAtSeconds: 1_700_000_000)) == first + 1)
+        #expect(try next(Ledger(database, seed: 1)) == first + 2)
+        #expect(try next(Ledger(database, seed: 1, openedAtSeconds: 1_800_000_001)) > first + 1_000_000)
     }
 }
 
