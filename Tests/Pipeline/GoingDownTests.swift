@@ -33,6 +33,26 @@ import Web
         #expect(try #require(Int(duplicates)) <= duplicatesMax, "\(counters)")
     }
 
+    @Test func `a stand-by that is told to reload works by the new configuration when its turn comes`() throws
+    {
+        let fleet = try Fleet()
+        try fleet.startAll()
+        let resume = "/v1/applications/AAAAA-00001/resume"
+        #expect(try fleet.door("POST", resume).status == 200)
+        try fleet.start("ingest", as: "standby", ["--instance", "2"])
+        try fleet.wait(for: "a stand-by") { try fleet.log("standby").contains("standing-by") }
+        let file = URL(filePath: fleet.configurationFile)
+        let former = try String(contentsOf: file, encoding: .utf8)
+        try Data(former.replacing("k-test", with: "k-next").utf8).write(to: file)
+        fleet.signal("standby", SIGHUP)
+        fleet.signal("ingest", SIGHUP)
+        try fleet.wait(for: "a reload") { try fleet.log("ingest").contains("reloaded") }
+        #expect(try fleet.door("POST", resume).status == 401)
+        try fleet.kill9("ingest")
+        try fleet.wait(for: "its turn") { try fleet.log("standby").contains(" ready") }
+        #expect(try fleet.door("POST", resume).status == 401, "a token that was withdrawn")
+    }
+
     @Test func `SIGTERM under load with all neighbours gone ends each service in time, and loses nothing`()
         throws
     {

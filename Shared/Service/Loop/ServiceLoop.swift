@@ -154,8 +154,7 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
     func take(_ configuration: Configuration?) {
         guard let configuration else { return }
         var fresh = context
-        fresh.configuration = configuration
-        fresh.logger.level = LogLevel(name: configuration.log.level) ?? fresh.logger.level
+        fresh.take(configuration)
         do {
             try adapter.reload(fresh)
         } catch {
