@@ -119,6 +119,26 @@ import Web
         try requireAll(codes, fleet, newest: calls + 1, duplicatesMax: 0)
     }
 
+    @Test func `all are stopped and started again under load, and nothing is lost or comes twice`() throws {
+        let fleet = try Fleet(delivery: #"{"intervalSeconds":0}"#)
+        try fleet.startSimulator()
+        try fleet.up()
+        try fleet.addPhones(Self.phones)
+        let starts = try fleet.accepted((1...Self.phones).map { fleet.start("a\($0)", on: "p\($0)") })
+        #expect(try fleet.outcomes(starts) == ["delivered": Self.phones])
+        // Something of each activity is on the wire all the time.
+        try fleet.control("POST", "/script", #"{"action":"pass","delayMilliseconds":150}"#)
+        let load = load(fleet)
+        for _ in 1...3 {
+            let before = load.accepted
+            try fleet.wait(for: "load") { load.accepted >= before + 60 }
+            #expect(try fleet.stop("up") == 0)
+            try fleet.up()
+        }
+        let (codes, calls) = try load.stop()
+        try requireAll(codes, fleet, newest: calls + 1, duplicatesMax: 0)
+    }
+
     /// A hello is missed five times in a row after five seconds: then a neighbour is gone for the others.
     @Test
     func `each service that stands still for longer than its neighbours wait goes on as if nothing were`()

@@ -18,6 +18,7 @@ extension ServiceLoop {
         if recovery.isWaiting(nowMilliseconds: now.monotonic) { return idle(now) }
         isBehind = readLanes(now)
         if !isBehind { drainedAtMilliseconds = now.monotonic }
+        hasReadAll = isStopping && !isBehind
         transact(clock())
         try requireSoundStore()
         greet()
