@@ -3,13 +3,14 @@ import Foundation
 import Testing
 
 /// Runs one story under faults, lets the world become kind again, and checks every promise.
-private func simulate(seed: UInt64, faults: Faults, plant: Plant? = nil) throws -> (
-    breaches: [String], summary: String, planted: Int
-) {
+private func simulate(
+    seed: UInt64, faults: Faults, plant: Plant? = nil, refusals: [(status: Int, reason: String)] = []
+) throws -> (breaches: [String], summary: String, planted: Int) {
     let world = try World(seed: seed, faults: faults)
     world.planted = plant.map(Planted.init)
     let story = Story(world)
     story.plan()
+    if !refusals.isEmpty { world.planRefusals(refusals) }
     try world.run(seconds: 130)
     try world.comeToRest(asking: story.ask) { story.unsettled.isEmpty }
     story.ask()
@@ -18,6 +19,7 @@ private func simulate(seed: UInt64, faults: Faults, plant: Plant? = nil) throws 
     let breaches = try promises.breaches()
     let summary = """
         seed \(seed): \(story.codes.count) messages, \(world.phones.arrivals.count) pushes, \(world.kills) kills, \
+        \(world.failures) failures, \
         \(world.phones.duplicates) duplicates, \(try promises.strangers()) in another run
         """
     if ProcessInfo.processInfo.environment["TESTS_TRACE"] != nil {
@@ -45,6 +47,23 @@ func seeds(_ count: Int) -> [UInt64] {
     @Test(arguments: seeds(200))
     func `keeps its promises whatever breaks`(seed: UInt64) throws {
         let (breaches, summary, _) = try simulate(seed: seed, faults: seed % 4 == 0 ? .disorder : .all)
+        #expect(breaches == [], "\(summary)")
+    }
+
+    @Test(arguments: seeds(60))
+    func `keeps its promises while stores fail and go on`(seed: UInt64) throws {
+        let (breaches, summary, _) = try simulate(seed: seed, faults: .fullDisk)
+        #expect(breaches == [], "\(summary)")
+    }
+
+    @Test(arguments: seeds(60))
+    func `keeps its promises while the application is out of order at APNs`(seed: UInt64) throws {
+        let refusals = [
+            (403, "InvalidProviderToken"), (400, "TopicDisallowed"), (403, "ExpiredProviderToken"),
+            (403, "UnrelatedKeyIdInToken"),
+        ]
+        let (breaches, summary, _) = try simulate(
+            seed: seed, faults: seed % 2 == 0 ? .all : .fullDisk, refusals: refusals)
         #expect(breaches == [], "\(summary)")
     }
 

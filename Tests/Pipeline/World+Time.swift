@@ -82,7 +82,7 @@ extension World {
 
     private func round(of process: any SimulatedProcess) throws {
         let point = random.happens(faults.kill) ? random.pick(KillPoint.allCases) : nil
-        let round = try process.round(at: now, kill: point)
+        let round = try process.round(at: now, kill: point, fail: point == nil ? failPoint(process) : nil)
         logs += round.logs.map {
             "\(process.instance) \($0.event) \($0.fields.map { "\($0.name)=\($0.value)" })"
         }
@@ -97,6 +97,13 @@ extension World {
             carry(parcel, from: process.instance, to: instance)
         }
         if point != nil { try died(process) }
+    }
+
+    private func failPoint(_ process: any SimulatedProcess) -> FailPoint? {
+        guard faults.fail > 0, process.hasStore, random.happens(faults.fail) else { return nil }
+        failures += 1
+        trace("FAIL \(process.instance)")
+        return random.happens(0.5) ? .committing : .taking(part: Double(random.number(0...10)) / 10)
     }
 
     private func died(_ process: any SimulatedProcess) throws {
