@@ -135,6 +135,22 @@ import Testing
         #expect(harness.sent.count == 1)
     }
 
+    @Test func `is told again if the copy has it taken, and asks whether it is there`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        let update = try harness.update(run, "{}")
+        harness.apns = { _ in nil }
+        let open = try harness.update(run, "{\"n\":2}")
+        harness.forgetEffects()
+        let kind = Query.Kind.missing(messages: [update, open, 99])
+        try harness.take(.query(Query(id: 7, application: Harness.app, kind: kind)))
+        #expect(harness.messages.contains(.answer(Answer(id: 7, content: .missing(messages: [99])))))
+        let told = harness.messages.compactMap {
+            if case .settled(let told) = $0 { told.message } else { nil }
+        }
+        #expect(told == [update])
+    }
+
     @Test func `is told again if the copy cancels it`() throws {
         let harness = try Harness()
         let run = try harness.joined()
