@@ -1,3 +1,4 @@
+import Contracts
 import Store
 
 extension Ledger {
@@ -6,12 +7,31 @@ extension Ledger {
         try database.first("SELECT value FROM setting WHERE name = 'clock'") { $0.int(0) }
     }
 
-    func keep(clock: Int64) throws(StoreError) {
+    /// How far the clock was from the monotonic one then, in milliseconds; nil if the host has begun anew since, or that
+    /// is not known.
+    func clockOffset() throws(StoreError) -> Int64? {
+        guard let boot else { return nil }
+        return try database.first(
+            """
+            SELECT value FROM setting WHERE name = 'clockOffset'
+                AND EXISTS (SELECT 1 FROM setting WHERE name = 'boot' AND value = ?)
+            """, .int(boot)
+        ) { $0.int(0) }
+    }
+
+    func keep(clock now: Moment) throws(StoreError) {
+        try keep("clock", now.wall)
+        guard let boot else { return }
+        try keep("clockOffset", now.wall - now.monotonic)
+        try keep("boot", boot)
+    }
+
+    private func keep(_ name: String, _ value: Int64) throws(StoreError) {
         try database.run(
             """
-            INSERT INTO setting (name, value) VALUES ('clock', ?)
+            INSERT INTO setting (name, value) VALUES (?, ?)
             ON CONFLICT (name) DO UPDATE SET value = excluded.value
-            """, .int(clock))
+            """, .text(name), .int(value))
     }
 
     /// Moves the instants that open deliveries, paces and budgets wait for.

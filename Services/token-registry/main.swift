@@ -10,6 +10,7 @@ Runner(
     core: { TokenRegistry(configuration: $0.configuration) },
     store: {
         try Ledger(
-            Database($0.store("ledger")), seed: randomUInt64(), openedAtSeconds: Int64(time(nil)))
+            Database($0.store("ledger")), seed: randomUInt64(), openedAtSeconds: Int64(time(nil)),
+            boot: $0.isAlone ? nil : bootNumber())
     }
 ).main()

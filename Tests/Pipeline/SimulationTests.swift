@@ -4,13 +4,15 @@ import Testing
 
 /// Runs one story under faults, lets the world become kind again, and checks every promise.
 private func simulate(
-    seed: UInt64, faults: Faults, plant: Plant? = nil, refusals: [(status: Int, reason: String)] = []
+    seed: UInt64, faults: Faults, plant: Plant? = nil, refusals: [(status: Int, reason: String)] = [],
+    clockSteps: Int = 0
 ) throws -> (breaches: [String], summary: String, planted: Int) {
     let world = try World(seed: seed, faults: faults)
     world.planted = plant.map(Planted.init)
     let story = Story(world)
     story.plan()
     if !refusals.isEmpty { world.planRefusals(refusals) }
+    world.planClock(steps: clockSteps)
     try world.run(seconds: 130)
     try world.comeToRest(asking: story.ask) { story.unsettled.isEmpty }
     story.ask()
@@ -64,6 +66,13 @@ func seeds(_ count: Int) -> [UInt64] {
         ]
         let (breaches, summary, _) = try simulate(
             seed: seed, faults: seed % 2 == 0 ? .all : .fullDisk, refusals: refusals)
+        #expect(breaches == [], "\(summary)")
+    }
+
+    @Test(arguments: seeds(60))
+    func `keeps its promises while the clock is set`(seed: UInt64) throws {
+        let faults = seed % 4 == 0 ? .none : Faults(refuse: 0.03, silent: 0.01, fail: 0.02)
+        let (breaches, summary, _) = try simulate(seed: seed, faults: faults, clockSteps: 6)
         #expect(breaches == [], "\(summary)")
     }
 

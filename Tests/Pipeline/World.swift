@@ -92,7 +92,7 @@ final class World {
         self.faults = faults
         let configuration = World.configuration
         registry = Process<TokenRegistry>(
-            InstanceName(.tokenRegistry), store: try Ledger(Database(.memory), seed: seed),
+            InstanceName(.tokenRegistry), store: try Ledger(Database(.memory), seed: seed, boot: 1),
             core: { _ in TokenRegistry(configuration: configuration) })
         let ingest = Process<Ingest>(
             InstanceName(.ingest), store: try Journal(.memory, freshSecret: Array("simulated secret".utf8)),

@@ -63,4 +63,23 @@ import Testing
         try harness.settle()
         #expect(devices().count == 40)
     }
+
+    @Test(arguments: [-hour, hour])
+    func `while nobody was there, or as a transaction failed, leaves the waits as long as they were`(
+        step: Int64
+    ) throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        harness.apns = { _ in .retry(503, "ServiceUnavailable", after: 5_000) }
+        let update = try harness.update(run, "{}", expiration: harness.now.wallSeconds + 20_000)
+        harness.apns = { _ in .ok }
+        harness.now = harness.now.advanced(byMilliseconds: 1_000)
+        harness.now.wall += step
+        try harness.restart()
+        try harness.restart()
+        try harness.advance(milliseconds: 3_999)
+        #expect(harness.sent.count == 1)
+        try harness.advance(milliseconds: 1)
+        #expect(harness.counts(update) == .of(delivered: 1))
+    }
 }
