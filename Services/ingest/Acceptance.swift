@@ -103,14 +103,19 @@ extension Ingest {
     }
 
     /// The second that says how new a state is: the caller's, or that of its acceptance.
-    ///
-    /// The latter never goes back, also when the clock is set back: the states of the next hour would be taken for
-    /// older ones.
     private mutating func orderSeconds(of draft: Draft, at now: Moment, in journal: Journal)
         throws(StoreError)
         -> Int64
     {
-        if let seconds = draft.notification.timestampSeconds { return seconds }
+        let seconds = try acceptanceSeconds(at: now, in: journal)
+        return draft.notification.timestampSeconds ?? seconds
+    }
+
+    /// The second of an acceptance, as far as it says what is newer.
+    ///
+    /// It never goes back, also when the clock is set back: the states of the next hour would be taken for older ones.
+    /// The next life goes on from the last message, whatever that was, so that each has the second kept.
+    mutating func acceptanceSeconds(at now: Moment, in journal: Journal) throws(StoreError) -> Int64 {
         let seconds = now.wallSeconds
         guard seconds < latestOrderSeconds else {
             latestOrderSeconds = seconds

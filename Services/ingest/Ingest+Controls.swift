@@ -61,7 +61,8 @@ extension Ingest {
         var control = control
         let sequence = try journal.nextSequence()
         control.head.sequence = sequence
-        control.head.order = Order(seconds: now.wallSeconds, sequence: sequence)
+        control.head.order = Order(
+            seconds: try acceptanceSeconds(at: now, in: journal), sequence: sequence)
         control.head.acceptedAtMilliseconds = now.wall
         if control.cancels == nil { control.head.run = sequence }
         admit(control.head, bytes: try journal.insert(control, door: .own))

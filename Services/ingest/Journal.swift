@@ -43,15 +43,9 @@ final class Journal: TransactionalStore {
         try database.transaction { () throws(StoreError) in
             try database.run(
                 "UPDATE meta SET number = ?1 WHERE name = 'sequence' AND number < ?1",
-                .int(Journal.firstSequence(openedAtSeconds: openedAtSeconds)))
+                .int(numbersGoOn(openedAtSeconds: openedAtSeconds)))
         }
     }
-
-    /// Where the sequence goes on at least when a journal is opened.
-    ///
-    /// A former life gave out fewer than 2^20 a second, and so none from here on. The numbers stay below 2^53, which
-    /// every reader of JSON takes for what they are, until the year 2242.
-    static func firstSequence(openedAtSeconds seconds: Int64) -> Int64 { max(0, min(seconds, 1 << 33)) << 20 }
 
     private static func secret(_ database: Database, fresh: [UInt8]) throws(StoreError) -> [UInt8] {
         try database.transaction { () throws(StoreError) in

@@ -31,6 +31,8 @@ public struct Segmenter: Core {
     private let epoch: Int64
     private var nextPass: Int64 = 0
 
+    /// How many passes may begin in a millisecond, far more than do.
+    private static let passesPerMillisecondMax: Int64 = 1_000
     /// How many audiences of filters are held in memory at a time.
     static let audiencesMax = 16
     /// How many batches one turn writes at most; together they take two milliseconds.
@@ -50,10 +52,17 @@ public struct Segmenter: Core {
         _ input: Input<Never>, at now: Moment, in store: inout Profiles
     ) throws(StoreError) -> [Effect<Never>] {
         switch input {
-        case .started, .lost: []
+        case .started: begin(at: now)
+        case .lost: []
         case .message(let message, let sender): try take(message, from: sender, at: now, in: store)
         case .turn(let room): try turn(room, at: now, in: store)
         }
+    }
+
+    /// Begins above the passes of a core that was given up in the same life, whose batches the registry may have.
+    private mutating func begin(at now: Moment) -> [Effect<Never>] {
+        nextPass = max(nextPass, now.monotonic * Segmenter.passesPerMillisecondMax)
+        return []
     }
 
     private mutating func take(

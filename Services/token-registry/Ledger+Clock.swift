@@ -1,3 +1,4 @@
+import Contracts
 import Store
 
 extension Ledger {
@@ -6,12 +7,31 @@ extension Ledger {
         try database.first("SELECT value FROM setting WHERE name = 'clock'") { $0.int(0) }
     }
 
-    func keep(clock: Int64) throws(StoreError) {
+    /// How far the clock was from the monotonic one then, in milliseconds; nil if the host has begun anew since, or that
+    /// is not known.
+    func clockOffset() throws(StoreError) -> Int64? {
+        guard let boot else { return nil }
+        return try database.first(
+            """
+            SELECT value FROM setting WHERE name = 'clockOffset'
+                AND EXISTS (SELECT 1 FROM setting WHERE name = 'boot' AND value = ?)
+            """, .int(boot)
+        ) { $0.int(0) }
+    }
+
+    func keep(clock now: Moment) throws(StoreError) {
+        try keep("clock", now.wall)
+        guard let boot else { return }
+        try keep("clockOffset", now.wall - now.monotonic)
+        try keep("boot", boot)
+    }
+
+    private func keep(_ name: String, _ value: Int64) throws(StoreError) {
         try database.run(
             """
-            INSERT INTO setting (name, value) VALUES ('clock', ?)
+            INSERT INTO setting (name, value) VALUES (?, ?)
             ON CONFLICT (name) DO UPDATE SET value = excluded.value
-            """, .int(clock))
+            """, .text(name), .int(value))
     }
 
     /// Moves the instants that open deliveries, paces and budgets wait for.
@@ -24,9 +44,15 @@ extension Ledger {
             """
             UPDATE delivery SET at = at + ?1,
                 not_before = CASE WHEN not_before > 0 THEN not_before + ?1 ELSE 0 END,
-                send_before = CASE WHEN send_before > 0 THEN send_before + ?1 ELSE 0 END
+                retry_at = CASE WHEN retry_at > 0 THEN retry_at + ?1 ELSE 0 END,
+                send_before = CASE WHEN send_before > 0 THEN send_before + ?1 ELSE 0 END,
+                sent_at = CASE WHEN sent_at > 0 THEN sent_at + ?1 ELSE 0 END
             WHERE message IN (SELECT number FROM message WHERE settled_at IS NULL) AND state < ?2
             """, .int(step), .int(DeliveryState.delivered.rawValue))
+        // What was handed over once more and has its outcome from before that lies in the same place.
+        try database.run(
+            "UPDATE delivery SET at = at + ?1 WHERE place = ?2 AND state >= ?3", .int(step),
+            .int(Place.handedOver), .int(DeliveryState.delivered.rawValue))
         try database.run(
             """
             UPDATE participant SET full_at = CASE WHEN full_at > ?2 THEN full_at + ?1 ELSE full_at END,

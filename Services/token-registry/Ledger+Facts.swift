@@ -2,6 +2,18 @@ import Contracts
 import Store
 
 extension Ledger {
+    /// Has facts be numbered above a number: of those about one token or run the highest holds, and the journal may have
+    /// seen those of a former ledger.
+    func numberFacts(from number: Int64) throws(StoreError) {
+        try database.run(
+            "UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'fact' AND seq < ?1", .int(number))
+        try database.run(
+            """
+            INSERT INTO sqlite_sequence (name, seq)
+            SELECT 'fact', ?1 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'fact')
+            """, .int(number))
+    }
+
     /// Keeps a fact and numbers it.
     func addFact(
         _ kind: Fact.Kind, application: String, token: String?, run: Int64?, registration: Int64

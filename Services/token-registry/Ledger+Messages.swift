@@ -50,12 +50,25 @@ extension Ledger {
         try database.first(Ledger.byNumber, .int(number)) { row throws(StoreError) in try MessageFields(row) }
     }
 
-    /// Whether all of an application's message is there.
-    func isComplete(_ number: Int64, of application: String) throws(StoreError) -> Bool {
-        try database.first(
-            "SELECT 1 FROM message WHERE number = ? AND application = ? AND complete = 1", .int(number),
-            .text(application)
-        ) { _ in true } ?? false
+    /// Where a message stands that ingest takes for complete and not settled.
+    enum Standing {
+        /// It is not there, or not all of it.
+        case missing
+        /// It is not settled, or ingest is told so just now.
+        case open
+        /// It is settled, and ingest has noted that.
+        case settled
+    }
+
+    /// Where an application's message stands.
+    func standing(_ number: Int64, of application: String) throws(StoreError) -> Standing {
+        let found = try database.first(
+            """
+            SELECT settled_at IS NOT NULL AND settled_unnoted = 0 FROM message
+            WHERE number = ? AND application = ? AND complete = 1
+            """, .int(number), .text(application)
+        ) { $0.bool(0) }
+        return found.map { $0 ? .settled : .open } ?? .missing
     }
 
     func add(_ message: MessageFields) throws(StoreError) {

@@ -11,15 +11,22 @@ final class Ledger: TransactionalStore {
     let database: Database
     /// What `apns-id`s are made from; the first opening fixes it.
     let seed: UInt64
+    /// Which run of the kernel this is, in which the monotonic clock goes on; nil if it is not known.
+    let boot: Int64?
 
     /// Opens the ledger in a database and brings its tables up to date.
     ///
     /// - Parameters:
     ///   - database: an open store.
     ///   - seed: a random number, used if the ledger is new.
+    ///   - openedAtSeconds: now, in seconds since 1970; 0 leaves the numbers of facts where they are.
+    ///   - boot: which run of the kernel this is; nil if it is not known.
     /// - Throws: `StoreError` if the store fails.
-    init(_ database: Database, seed: UInt64) throws(StoreError) {
+    init(_ database: Database, seed: UInt64, openedAtSeconds: Int64 = 0, boot: Int64? = nil)
+        throws(StoreError)
+    {
         self.database = database
+        self.boot = boot
         try database.migrate(to: Ledger.schema)
         try database.transaction { () throws(StoreError) in
             try database.run(
@@ -28,6 +35,9 @@ final class Ledger: TransactionalStore {
         }
         let kept = try database.first("SELECT value FROM setting WHERE name = 'seed'") { $0.int(0) }
         self.seed = kept.map { UInt64(bitPattern: $0) } ?? seed
+        try database.transaction { () throws(StoreError) in
+            try numberFacts(from: numbersGoOn(openedAtSeconds: openedAtSeconds))
+        }
     }
 
     /// Opens a write transaction.

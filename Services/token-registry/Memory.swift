@@ -33,6 +33,8 @@ final class Memory {
     /// Where the handed-over rows of the former life are sent again from; nil when all have been.
     var resendAfter: (at: Int64, id: PushID)?
     var resendThrough: Int64 = .min
+    /// Whether the last turn sent as many of them again as one may, so that the next one goes on.
+    var isResending = false
     /// Handed-over rows of the former life that could not be sent again, and until when a report may come.
     var orphans: [(at: Int64, id: PushID, attempt: Int)] = []
     var settledNotes = UnderWay()

@@ -76,7 +76,7 @@ extension Step {
     {
         let command = batch.command
         if let known = try message(command.sequence), known.isComplete {
-            sendTaken(known.number)
+            sayAgain(known)
             return .known
         }
         let run = try knownRun(

@@ -16,8 +16,16 @@ extension Step {
         if abs(step) >= limits.clockStepMilliseconds { try moveWaits(by: step, former: now.wall - step) }
     }
 
-    /// Moves what a former life left, if the clock is behind what it was then; by how much it is ahead nobody knows.
+    /// Moves what a former life left, or a core that was given up, if the clock was set since.
+    ///
+    /// Where the host has begun anew it is moved if the clock is behind what it was then; by how much it is ahead nobody
+    /// knows.
     func followClockOfFormerLife() throws(StoreError) {
+        if let offset = try ledger.clockOffset() {
+            let step = now.wall - now.monotonic - offset
+            if abs(step) >= limits.clockStepMilliseconds { try moveWaits(by: step, former: now.wall - step) }
+            return
+        }
         guard let former = try ledger.clock() else { return }
         let step = now.wall - former
         if step <= -limits.clockStepMilliseconds { try moveWaits(by: step, former: former) }
@@ -27,7 +35,7 @@ extension Step {
     func keepClock() throws(StoreError) {
         if let kept = memory.clockKeptAt, now.monotonic - kept < limits.clockKeptEachMilliseconds { return }
         memory.clockKeptAt = now.monotonic
-        try ledger.keep(clock: now.wall)
+        try ledger.keep(clock: now)
     }
 
     /// Moves what waits by as many milliseconds as the clock was set; `former` is what it would show now.
@@ -39,11 +47,15 @@ extension Step {
         }
         memory.orphans = memory.orphans.map { ($0.at + step, $0.id, $0.attempt) }
         memory.resendThrough += memory.resendThrough == .min ? 0 : step
+        // They lie elsewhere now; what was sent already is kept, and not sent twice.
+        if memory.resendAfter != nil { memory.resendAfter = (.min, PushID(message: .min, device: .min)) }
         // Records that hold instants are read again.
         memory.runs.removeAll()
         for place in memory.rounds.queues.keys {
             memory.rounds.set(place, nextDue: try ledger.nextDue(place: place))
         }
-        memory.clockKeptAt = nil
+        // In the same transaction, or a life that begins anew would move it all once more.
+        memory.clockKeptAt = now.monotonic
+        try ledger.keep(clock: now)
     }
 }

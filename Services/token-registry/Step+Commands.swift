@@ -17,7 +17,7 @@ extension Step {
         if !message.isComplete {
             try complete(message, run)
         } else {
-            sendTaken(number)
+            sayAgain(message)
         }
         guard !message.isCancelled else { return }
         message.isCancelled = true

@@ -11,13 +11,10 @@ extension Step {
         _ token: String, _ row: Delivery, _ message: MessageRecord, _ participant: Participant?,
         _ device: Device, _ report: Report
     ) throws(StoreError) {
-        let handedAt = row.sendBefore - memory.settings(message.application).sendBeforeSeconds * 1000
+        let handedAt = try handedAt(row)
         let diedAt = report.apnsTimestampMilliseconds ?? handedAt
         guard let participant else {
-            if device.pushToken == token, device.pushAcceptedAt <= diedAt {
-                device.pushState = .dead
-                device.pushDiedAt = max(device.pushDiedAt, diedAt)
-            }
+            try retirePushTokens(token, message.application, diedAt)
             return try conclude(row, .failed, report.reason)
         }
         if message.kind == .start {
@@ -28,6 +25,7 @@ extension Step {
             row.reason = report.reason
             return try waitAgain(row, message, participant, device, notBefore: 0, wasTried: false)
         }
+        try retireMoved(token, from: participant, message.application, diedAt)
         if participant.place.token == token {
             guard participant.place.registeredAt <= diedAt else {
                 return try conclude(row, .failed, report.reason)
@@ -48,6 +46,31 @@ extension Step {
         try say(
             .tokenDied, application: application, token: participant.place.token, run: participant.run,
             registration: participant.place.sequence)
+    }
+
+    /// Retires an update token wherever it has moved to since the push went to it.
+    private func retireMoved(
+        _ token: String, from participant: Participant, _ application: String, _ diedAt: Int64
+    ) throws(StoreError) {
+        for fields in try ledger.participants(application, token: token)
+        where fields.number != participant.number {
+            let holder = adopt(fields)
+            guard holder.place.token == token, holder.place.state != .dead,
+                holder.place.registeredAt <= diedAt
+            else { continue }
+            try retire(holder, application, diedAt)
+            try end(holder, Cause.tokenDied)
+        }
+    }
+
+    private func retirePushTokens(_ token: String, _ application: String, _ diedAt: Int64) throws(StoreError)
+    {
+        for number in try ledger.devices(application, pushToken: token) {
+            guard let device = try device(number), device.pushToken == token, device.pushAcceptedAt <= diedAt
+            else { continue }
+            device.pushState = .dead
+            device.pushDiedAt = max(device.pushDiedAt, diedAt)
+        }
     }
 
     private func retireStartTokens(_ token: String, _ application: String, _ diedAt: Int64) throws(StoreError)

@@ -96,6 +96,12 @@ extension Step {
         return finished(target, row)
     }
 
+    /// When a row was handed over last, milliseconds since 1970.
+    func handedAt(_ row: Delivery) throws(StoreError) -> Int64 {
+        guard let message = try message(row.id.message) else { return row.sendBefore }
+        return row.sendBefore - memory.settings(message.application).sendBeforeSeconds * 1000
+    }
+
     /// What of a target is known only once its row is marked.
     func finished(_ target: Target, _ row: Delivery) -> Target {
         var target = target

@@ -142,6 +142,16 @@ extension Step {
         emit(.send(.taken(.command(message: message)), to: .service(.ingest)))
     }
 
+    /// Says that a message is complete to whoever has not heard it, and how it ended if it has.
+    ///
+    /// Who sends a message that is complete here may have forgotten that, as a journal that is a copy of former days.
+    func sayAgain(_ message: MessageRecord) {
+        sendTaken(message.number)
+        guard message.settledAt != nil, !message.isSettledUnnoted else { return }
+        message.isSettledUnnoted = true
+        sendSettled(message)
+    }
+
     private func sendSettled(_ message: MessageRecord) {
         guard !memory.settledNotes.hasMore,
             memory.settledNotes.take(message.number, max: limits.underWayMax),

@@ -75,12 +75,21 @@ extension Step {
     }
 
     /// The trial is over; if it did not succeed the next one waits twice as long.
-    func forgetTrial(_ row: Delivery) throws(StoreError) {
+    ///
+    /// One that came back unsent has tried nothing, and one that went before a reload says nothing of what was read then.
+    func forgetTrial(_ row: Delivery, wasTried: Bool) throws(StoreError) {
         guard let gate = memory.gates.values.first(where: { $0.trial == row.id }) else { return }
         gate.trial = nil
-        gate.trialDelay = min(gate.trialDelay * 2, limits.trialLongestMilliseconds)
-        gate.trialAt = now.wall + gate.trialDelay
+        if try gate.trialAt <= handedAt(row) {
+            if wasTried { gate.trialDelay = min(gate.trialDelay * 2, limits.trialLongestMilliseconds) }
+            gate.trialAt = now.wall + gate.trialDelay
+        }
         try save(gate)
+    }
+
+    /// Whether APNs, or its gateway, has judged what a report is about.
+    static func wasTried(_ report: Report) -> Bool {
+        report.sentAtMilliseconds != nil || faults.contains(report.reason ?? "")
     }
 
     /// After a reload, whatever a fault holds back is tried as soon as the gateways have reloaded too.

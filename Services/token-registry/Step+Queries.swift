@@ -19,8 +19,14 @@ extension Step {
                 newest: known ? try ledger.newestState(run: run, atSeconds: now.wallSeconds) : nil)
         case .missing(let messages):
             var missing: [Int64] = []
-            for message in messages.prefix(limits.linesMax)
-            where try !ledger.isComplete(message, of: query.application) { missing.append(message) }
+            for message in messages.prefix(limits.linesMax) {
+                switch try ledger.standing(message, of: query.application) {
+                case .missing: missing.append(message)
+                case .open: break
+                // Who asks about it has forgotten how it ended.
+                case .settled: try self.message(message).map(sayAgain)
+                }
+            }
             content = .missing(messages: missing)
         case .tags, .audience, .channel: return ignore(.query)
         }

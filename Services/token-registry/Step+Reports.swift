@@ -18,7 +18,7 @@ extension Step {
         let isNews = isCurrent || report.result == .delivered && row.state != .delivered
         guard isNews, let device else { return ignore(.report) }
         let former = row.reason
-        if isCurrent { try release(row, participant, device) }
+        if isCurrent { try release(row, participant, device, wasTried: Step.wasTried(report)) }
         try note(report, row, participant)
         try weigh(report, formerReason: former)
         switch report.result {
@@ -38,9 +38,18 @@ extension Step {
     }
 
     /// Takes a row back from whoever had it.
-    func release(_ row: Delivery, _ participant: Participant?, _ device: Device) throws(StoreError) {
+    ///
+    /// - Parameters:
+    ///   - row: what was handed over.
+    ///   - participant: whose it is; nil for an alert.
+    ///   - device: the phone.
+    ///   - wasTried: whether APNs may have judged it.
+    /// - Throws: `StoreError` if the ledger fails.
+    func release(_ row: Delivery, _ participant: Participant?, _ device: Device, wasTried: Bool = true)
+        throws(StoreError)
+    {
         row.place = nil
-        if row.isTrial { try forgetTrial(row) }
+        if row.isTrial { try forgetTrial(row, wasTried: wasTried) }
         row.isTrial = false
         if row.isOpen { row.state = .waiting }
         if participant?.handed == row.id.message { participant?.handed = nil }

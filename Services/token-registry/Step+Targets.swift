@@ -67,6 +67,7 @@ extension Step {
     /// A limiter that is not there any more cannot say what became of its rows: they wait.
     func resend(_ room: inout Room, _ limit: Int) throws(StoreError) {
         try loseOrphans()
+        memory.isResending = false
         guard let after = memory.resendAfter, room.settledServices.contains(.rateLimiter) else { return }
         let living = room.instances(of: .rateLimiter)
         var groups = TargetGroups()
@@ -89,6 +90,7 @@ extension Step {
             room.take(1, .targets, at: limiter, account: account)
             try groups.add(target, row, participant, to: limiter, in: self)
         }
+        memory.isResending = page.count == limit
         memory.resendAfter = page.count < limit ? nil : page.last.map { ($0.delivery.at, $0.delivery.id) }
         for (limiter, targets) in groups.messages {
             emit(.send(.targets(targets), to: .instance(limiter)))

@@ -118,7 +118,7 @@ extension Step {
 extension Memory {
     /// In how many milliseconds something is due although nothing arrives.
     func nextTurnMilliseconds(after now: Moment) -> Int64? {
-        guard expanding.isEmpty, !rest.isMeasuring else { return 0 }
+        guard expanding.isEmpty, !rest.isMeasuring, !isResending else { return 0 }
         let rested = now.wall + rest.milliseconds(after: now)
         let due = rounds.nextDue(restedAt: rested) { pause in
             guard let gate = gates[pause] else { return .min }

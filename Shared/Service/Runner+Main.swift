@@ -68,8 +68,9 @@ extension Runner {
     // MARK: On the bus
 
     private func runOnBus(
-        _ context: ServiceContext, _ options: Options, _ environment: [String: String]
+        _ given: ServiceContext, _ options: Options, _ environment: [String: String]
     ) throws -> ExitCode {
+        var context = given
         let logger = context.logger
         let signals = Signals()
         let endpoint = try makeEndpoint(context)
@@ -83,6 +84,10 @@ extension Runner {
             return .stopped
         }
         defer { withExtendedLifetime(turn) {} }
+        if turn.isReloadDue, let configuration = reread(options, environment, logger) {
+            context.take(configuration)
+            logger.info("reloaded")
+        }
         let store = try makeStore(asFailure: context)
         let bus = try makeBus(endpoint)
         let adapter = try asFailure("adapter") { try makeAdapter(context) }

@@ -37,6 +37,14 @@ public struct ServiceContext: Sendable {
         self.storePath = storePath
     }
 
+    /// Goes by a configuration that was read again; where it has its lock it has its store too.
+    mutating func take(_ fresh: Configuration) {
+        let directory = configuration.dataDirectory
+        configuration = fresh
+        configuration.dataDirectory = directory
+        logger.level = LogLevel(name: fresh.log.level) ?? logger.level
+    }
+
     /// Where a store lives: `<data>/<name>.sqlite`, or for a service that runs alone what `--store` says, else memory.
     public func store(_ name: String) -> Database.Location {
         guard isAlone else { return .file("\(configuration.dataDirectory)/\(name).sqlite") }

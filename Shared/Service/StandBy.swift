@@ -10,6 +10,8 @@ enum StandBy {
     /// What who may work holds for as long as it does.
     struct Turn {
         let lock: InstanceLock?
+        /// Whether it was asked meanwhile to read its configuration again.
+        var isReloadDue = false
     }
 
     /// Waits until this process may work; while it waits it says no hello, so that nobody sends it anything.
@@ -28,9 +30,10 @@ enum StandBy {
         let path = "\(directory)/\(service.rawValue).lock"
         admin.missing = { ["standing by: another \(service.rawValue) works"] }
         var hasSaid = false
+        var isReloadDue = false
         while true {
             let lock = try start("lock", path) { () throws(SystemError) in try InstanceLock(path) }
-            if let lock { return Turn(lock: lock) }
+            if let lock { return Turn(lock: lock, isReloadDue: isReloadDue) }
             if !hasSaid {
                 hasSaid = true
                 context.logger.info("standing-by", ["lock": path])
@@ -42,7 +45,9 @@ enum StandBy {
                 [signals.descriptor, admin.pollable?.descriptor ?? -1], milliseconds: tryMilliseconds)
             admin.pollable?.process(nowMilliseconds: now)
             try admin.requirePlace()
-            if signals.take().contains(.stop) { return nil }
+            let requests = signals.take()
+            if requests.contains(.stop) { return nil }
+            isReloadDue = isReloadDue || requests.contains(.reload)
         }
     }
 }

@@ -20,10 +20,10 @@ struct DeploymentTests {
             simulator: simulator)
     }
 
-    @Test func `ingest goes down first, the gateway last, the simulator after it`() {
+    @Test func `ingest goes down first, the registry when the gateway has reported, the simulator last`() {
         #expect(
             deployment(simulator: .init()).children.map(\.name) == [
-                "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "apns-simulator",
+                "ingest", "segmenter", "apns-gateway", "rate-limiter", "token-registry", "apns-simulator",
             ])
     }
 

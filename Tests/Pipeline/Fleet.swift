@@ -95,6 +95,12 @@ final class Fleet {
         try launch(name ?? service, ["--config", configurationFile] + options, program: service)
     }
 
+    /// Starts all five by `liveline up`, and waits until each is ready.
+    func up() throws {
+        try launch("up", ["up", "--config", configurationFile], program: "liveline")
+        for service in Fleet.services { try waitUntilReady(service) }
+    }
+
     private func launch(_ name: String, _ arguments: [String], program: String? = nil) throws {
         let process = Foundation.Process()
         let log = logFile(name)

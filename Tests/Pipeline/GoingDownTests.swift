@@ -33,6 +33,26 @@ import Web
         #expect(try #require(Int(duplicates)) <= duplicatesMax, "\(counters)")
     }
 
+    @Test func `a stand-by that is told to reload works by the new configuration when its turn comes`() throws
+    {
+        let fleet = try Fleet()
+        try fleet.startAll()
+        let resume = "/v1/applications/AAAAA-00001/resume"
+        #expect(try fleet.door("POST", resume).status == 200)
+        try fleet.start("ingest", as: "standby", ["--instance", "2"])
+        try fleet.wait(for: "a stand-by") { try fleet.log("standby").contains("standing-by") }
+        let file = URL(filePath: fleet.configurationFile)
+        let former = try String(contentsOf: file, encoding: .utf8)
+        try Data(former.replacing("k-test", with: "k-next").utf8).write(to: file)
+        fleet.signal("standby", SIGHUP)
+        fleet.signal("ingest", SIGHUP)
+        try fleet.wait(for: "a reload") { try fleet.log("ingest").contains("reloaded") }
+        #expect(try fleet.door("POST", resume).status == 401)
+        try fleet.kill9("ingest")
+        try fleet.wait(for: "its turn") { try fleet.log("standby").contains(" ready") }
+        #expect(try fleet.door("POST", resume).status == 401, "a token that was withdrawn")
+    }
+
     @Test func `SIGTERM under load with all neighbours gone ends each service in time, and loses nothing`()
         throws
     {
@@ -95,6 +115,26 @@ import Web
         }
         let before = load.accepted
         try fleet.wait(for: "load") { load.accepted >= before + 30 }
+        let (codes, calls) = try load.stop()
+        try requireAll(codes, fleet, newest: calls + 1, duplicatesMax: 0)
+    }
+
+    @Test func `all are stopped and started again under load, and nothing is lost or comes twice`() throws {
+        let fleet = try Fleet(delivery: #"{"intervalSeconds":0}"#)
+        try fleet.startSimulator()
+        try fleet.up()
+        try fleet.addPhones(Self.phones)
+        let starts = try fleet.accepted((1...Self.phones).map { fleet.start("a\($0)", on: "p\($0)") })
+        #expect(try fleet.outcomes(starts) == ["delivered": Self.phones])
+        // Something of each activity is on the wire all the time.
+        try fleet.control("POST", "/script", #"{"action":"pass","delayMilliseconds":150}"#)
+        let load = load(fleet)
+        for _ in 1...3 {
+            let before = load.accepted
+            try fleet.wait(for: "load") { load.accepted >= before + 60 }
+            #expect(try fleet.stop("up") == 0)
+            try fleet.up()
+        }
         let (codes, calls) = try load.stop()
         try requireAll(codes, fleet, newest: calls + 1, duplicatesMax: 0)
     }

@@ -3,13 +3,16 @@ import Foundation
 import Testing
 
 /// Runs one story under faults, lets the world become kind again, and checks every promise.
-private func simulate(seed: UInt64, faults: Faults, plant: Plant? = nil) throws -> (
-    breaches: [String], summary: String, planted: Int
-) {
+private func simulate(
+    seed: UInt64, faults: Faults, plant: Plant? = nil, refusals: [(status: Int, reason: String)] = [],
+    clockSteps: Int = 0
+) throws -> (breaches: [String], summary: String, planted: Int) {
     let world = try World(seed: seed, faults: faults)
     world.planted = plant.map(Planted.init)
     let story = Story(world)
     story.plan()
+    if !refusals.isEmpty { world.planRefusals(refusals) }
+    world.planClock(steps: clockSteps)
     try world.run(seconds: 130)
     try world.comeToRest(asking: story.ask) { story.unsettled.isEmpty }
     story.ask()
@@ -18,6 +21,7 @@ private func simulate(seed: UInt64, faults: Faults, plant: Plant? = nil) throws 
     let breaches = try promises.breaches()
     let summary = """
         seed \(seed): \(story.codes.count) messages, \(world.phones.arrivals.count) pushes, \(world.kills) kills, \
+        \(world.failures) failures, \
         \(world.phones.duplicates) duplicates, \(try promises.strangers()) in another run
         """
     if ProcessInfo.processInfo.environment["TESTS_TRACE"] != nil {
@@ -48,13 +52,37 @@ func seeds(_ count: Int) -> [UInt64] {
         #expect(breaches == [], "\(summary)")
     }
 
+    @Test(arguments: seeds(60))
+    func `keeps its promises while stores fail and go on`(seed: UInt64) throws {
+        let (breaches, summary, _) = try simulate(seed: seed, faults: .fullDisk)
+        #expect(breaches == [], "\(summary)")
+    }
+
+    @Test(arguments: seeds(60))
+    func `keeps its promises while the application is out of order at APNs`(seed: UInt64) throws {
+        let refusals = [
+            (403, "InvalidProviderToken"), (400, "TopicDisallowed"), (403, "ExpiredProviderToken"),
+            (403, "UnrelatedKeyIdInToken"),
+        ]
+        let (breaches, summary, _) = try simulate(
+            seed: seed, faults: seed % 2 == 0 ? .all : .fullDisk, refusals: refusals)
+        #expect(breaches == [], "\(summary)")
+    }
+
+    @Test(arguments: seeds(60))
+    func `keeps its promises while the clock is set`(seed: UInt64) throws {
+        let faults = seed % 4 == 0 ? .none : Faults(refuse: 0.03, silent: 0.01, fail: 0.02)
+        let (breaches, summary, _) = try simulate(seed: seed, faults: faults, clockSteps: 6)
+        #expect(breaches == [], "\(summary)")
+    }
+
     /// A check that has never failed may be one that cannot.
     @Test(arguments: Plant.allCases)
     func `catches a planted mistake`(plant: Plant) throws {
         var caught: [String] = []
         var planted = 0
         // One mistake can break several promises, and not the same one first under each seed.
-        for seed in 1...20 as ClosedRange<UInt64> where !caught.contains(where: { $0.contains(plant.breach) })
+        for seed in 1...60 as ClosedRange<UInt64> where !caught.contains(where: { $0.contains(plant.breach) })
         {
             let result = try simulate(seed: seed, faults: .all, plant: plant)
             caught += result.breaches

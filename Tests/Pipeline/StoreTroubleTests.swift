@@ -131,6 +131,32 @@ import Web
         }
     }
 
+    @Test func `a journal that is a copy of former days hears how that has ended which it sends again`()
+        throws
+    {
+        let fleet = try Fleet(delivery: #"{"intervalSeconds":0}"#)
+        try fleet.startAll()
+        try fleet.addPhones(3)
+        fleet.signal("segmenter", SIGSTOP)
+        let codes = try fleet.accepted((1...3).map { fleet.start("a\($0)", on: "p\($0)") })
+        #expect(try fleet.stop("ingest") == 0)
+        let file = URL(filePath: path("journal", fleet))
+        let copy = try Data(contentsOf: file)
+        try fleet.start("ingest")
+        fleet.signal("segmenter", SIGCONT)
+        try fleet.waitUntilReady("ingest")
+        #expect(try fleet.outcomes(codes) == ["delivered": 3])
+        #expect(try fleet.stop("ingest") == 0)
+
+        try copy.write(to: file)
+        try? FileManager.default.removeItem(atPath: file.path + "-wal")
+        try fleet.start("ingest")
+        try fleet.waitUntilReady("ingest")
+        #expect(try fleet.outcomes(codes) == ["delivered": 3])
+        let counters = try fleet.control("GET", "/counters")
+        #expect(counters.contains(#""duplicates":0,"#), "\(counters)")
+    }
+
     @Test(arguments: ["journal.sqlite", "journal.sqlite-wal"])
     func `nothing is accepted into a journal that was removed`(_ name: String)
         throws

@@ -17,6 +17,13 @@ extension World {
         func tell(_ event: APNsEvent, inMilliseconds delay: Int) {
             plan(.apns(event, to: gateway, life: life), inMilliseconds: Int64(delay))
         }
+        if let refusal {
+            trace("APNs \(gateway) refuses \(request.id.push): \(refusal.reason)")
+            let answer = APNsAnswer(status: refusal.status, reason: refusal.reason)
+            return tell(
+                .answered(request.id, answer, sentAtMilliseconds: sentAt),
+                inMilliseconds: random.number(1...50))
+        }
         if random.happens(faults.refuse) {
             let (status, reason) =
                 random.pick([
@@ -80,5 +87,22 @@ extension World {
         trace("\(hwid) has token \(token.suffix(4)) for \(activity)")
         let request = ["hwid": hwid, "activity_id": activity, "activity_token": token]
         tell(PhoneCall(method: "setActivityToken", request: request, token: token), phone: hwid)
+    }
+}
+
+/// Times in which APNs refuses whatever the application sends.
+extension World {
+
+    /// Plans times of refusals, each with its end.
+    func planRefusals(_ refusals: [(status: Int, reason: String)]) {
+        for _ in 1...random.number(1...3) {
+            let begin = Int64(random.number(8_000...110_000))
+            let refusal = random.pick(refusals)
+            plan(.act { [unowned self] in self.refusal = refusal }, inMilliseconds: begin)
+            plan(
+                .act { [unowned self] in self.refusal = nil },
+                inMilliseconds: begin + Int64(random.number(100...60_000)))
+        }
+        plan(.act { [unowned self] in self.refusal = nil }, inMilliseconds: 125_000)
     }
 }

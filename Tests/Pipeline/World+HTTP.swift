@@ -35,6 +35,14 @@ extension World {
         }
     }
 
+    /// Answers what came while the journal failed.
+    func refuse(_ events: [IngestEvent]) {
+        for case .request(let request) in events {
+            guard let call = calls.removeValue(forKey: request.id) else { continue }
+            call.answered(503, [:])
+        }
+    }
+
     /// Calls a Pushwoosh method; `answered` gets the `status_code` and the `response`.
     func pushwoosh(
         _ method: String, _ request: [String: Any], isRepeated: Bool = false,

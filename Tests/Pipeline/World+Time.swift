@@ -29,6 +29,20 @@ extension World {
         now.wall += seconds * 1000
     }
 
+    /// Plans so many times at which the clock is set, forward or back; in the end it is right.
+    func planClock(steps: Int) {
+        guard steps > 0 else { return }
+        var ahead: Int64 = 0
+        var at = 5_000
+        for step in 1...steps {
+            let next: Int64 = step == steps ? 0 : Int64(random.number(-100...100))
+            let change = next - ahead
+            ahead = next
+            at += random.number(1_000...20_000)
+            plan(.act { [unowned self] in setClock(secondsLater: change) }, inMilliseconds: Int64(at))
+        }
+    }
+
     private func isDue(_ process: any SimulatedProcess) -> Bool {
         process.hasInput || process.dueAt.map { $0 <= now.monotonic } ?? false
     }
@@ -82,7 +96,7 @@ extension World {
 
     private func round(of process: any SimulatedProcess) throws {
         let point = random.happens(faults.kill) ? random.pick(KillPoint.allCases) : nil
-        let round = try process.round(at: now, kill: point)
+        let round = try process.round(at: now, kill: point, fail: point == nil ? failPoint(process) : nil)
         logs += round.logs.map {
             "\(process.instance) \($0.event) \($0.fields.map { "\($0.name)=\($0.value)" })"
         }
@@ -97,6 +111,13 @@ extension World {
             carry(parcel, from: process.instance, to: instance)
         }
         if point != nil { try died(process) }
+    }
+
+    private func failPoint(_ process: any SimulatedProcess) -> FailPoint? {
+        guard faults.fail > 0, process.hasStore, random.happens(faults.fail) else { return nil }
+        failures += 1
+        trace("FAIL \(process.instance)")
+        return random.happens(0.5) ? .committing : .taking(part: Double(random.number(0...10)) / 10)
     }
 
     private func died(_ process: any SimulatedProcess) throws {

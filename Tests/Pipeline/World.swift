@@ -24,9 +24,13 @@ struct Faults {
     var silent = 0.0
     /// A process is killed in a round.
     var kill = 0.0
+    /// The store of a process fails in a round.
+    var fail = 0.0
 
     static let none = Faults()
     static let all = Faults(drop: 0.004, double: 0.01, late: 0.02, refuse: 0.03, silent: 0.01, kill: 0.0015)
+    /// The stores fail all the time, and processes die beside.
+    static let fullDisk = Faults(drop: 0.002, refuse: 0.03, silent: 0.01, kill: 0.0005, fail: 0.02)
     /// Messages overtake each other all the time.
     static let disorder = Faults(
         drop: 0.004, double: 0.05, late: 0.3, refuse: 0.03, silent: 0.01, kill: 0.0015)
@@ -62,6 +66,10 @@ final class World {
     var faults: Faults
     var phones = SimulatedPhones(intervalMilliseconds: 15_000)
     var kills = 0
+    /// How many rounds have failed to commit.
+    var failures = 0
+    /// What APNs answers to every push, if it is not to judge them.
+    var refusal: (status: Int, reason: String)?
     var logs: [String] = []
     /// Hears of each push as it goes to APNs.
     var onPush: (APNsRequest) -> Void = { _ in }
@@ -84,12 +92,12 @@ final class World {
         self.faults = faults
         let configuration = World.configuration
         registry = Process<TokenRegistry>(
-            InstanceName(.tokenRegistry), store: try Ledger(Database(.memory), seed: seed),
+            InstanceName(.tokenRegistry), store: try Ledger(Database(.memory), seed: seed, boot: 1),
             core: { _ in TokenRegistry(configuration: configuration) })
         let ingest = Process<Ingest>(
             InstanceName(.ingest), store: try Journal(.memory, freshSecret: Array("simulated secret".utf8)),
             core: { _ in Ingest(configuration) },
-            perform: { [unowned self] in replies($0) })
+            perform: { [unowned self] in replies($0) }, refuse: { [unowned self] in refuse($0) })
         self.ingest = ingest
         processes = [ingest, registry]
         // All segmenters of a host share one profile store; their rounds never interleave here.

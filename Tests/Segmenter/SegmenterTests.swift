@@ -57,6 +57,21 @@ import Testing
         #expect(try bench.drain().map(\.recipients) == [["dev-1", "dev-2"]])
     }
 
+    @Test func `a core that is made anew in the same life gives no pass a number again`() throws {
+        var bench = try bench(devices: 600)
+        let command = bench.command(.filter(.everyone))
+        func pass(_ bench: inout Bench) throws -> Pass? {
+            _ = try bench.segmenter.step(.started, at: bench.now, in: &bench.profiles)
+            _ = try bench.tell(.command(command))
+            return try bench.turn().first?.pass
+        }
+        let first = try #require(try pass(&bench))
+        bench.segmenter = Segmenter(epoch: 7)
+        bench.now = bench.now.advanced(byMilliseconds: 250)
+        let second = try #require(try pass(&bench))
+        #expect(first != second)
+    }
+
     @Test func `a command that is at work is ignored when it comes again`() throws {
         var bench = try bench(devices: 600)
         let command = bench.command(.filter(.everyone))

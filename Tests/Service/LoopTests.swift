@@ -314,6 +314,17 @@ import Web
         #expect(world.store.rows == [])
     }
 
+    @Test func `who stops reads all answers that have come, or what they tell happens once more`() throws {
+        let world = try World { ($0.laneMessagesMax, $0.stopMilliseconds) = (1, 10_000) }
+        try world.run { !world.segmenter.node.isAbandoned }
+        for _ in 0..<50 { try world.send([.noted(Noted([]))]) }
+        // They are there when the first of them is, or within moments.
+        try world.run { world.segmenter.node.core.told.contains("noted of ingest.1") }
+        world.segmenter.stop()
+        try world.run { world.segmenter.hasStopped }
+        #expect(world.segmenter.node.core.told.filter { $0 == "noted of ingest.1" }.count == 50)
+    }
+
     // MARK: Admin door
 
     @Test func `the admin door may end while a request is on its way`() throws {

@@ -124,6 +124,41 @@ import Testing
         #expect(harness.counts(again) == .of(delivered: 1))
     }
 
+    @Test(arguments: Life.allCases)
+    func `is dead wherever it has moved to while the push was on its way`(life: Life) throws {
+        let harness = try Harness(life)
+        let run = try harness.joined()
+        harness.apns = { _ in nil }
+        try harness.update(run, "{\"n\":1}")
+        try harness.advance(seconds: 1)
+        let other = try harness.joined(Token.a, "dev-2", activity: "ride-1")
+        try harness.advance(seconds: 4)
+        harness.apns = { _ in .ok }
+        try harness.answer(
+            try #require(harness.unanswered.first), .failed(410, "Unregistered", at: Harness.epoch + 3_000))
+        let update = try harness.update(other, "{\"n\":2}")
+        try harness.advance(seconds: 20)
+        #expect(harness.sent.count == 1, "nothing goes to a token after its 410")
+        #expect(harness.counts(update) == .of())
+        #expect(try harness.participant(other, "dev-2")?.state == .ended)
+        let died = harness.facts.values.filter { $0.kind == .tokenDied }
+        #expect(died.map(\.run) == [other])
+    }
+
+    @Test func `lives on with who got it after the time that APNs names`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        harness.apns = { _ in nil }
+        try harness.update(run, "{\"n\":1}")
+        try harness.advance(seconds: 5)
+        let other = try harness.joined(Token.a, "dev-2", activity: "ride-1")
+        harness.apns = { _ in .ok }
+        try harness.answer(
+            try #require(harness.unanswered.first), .failed(410, "Unregistered", at: Harness.epoch + 3_000))
+        let update = try harness.update(other, "{\"n\":2}")
+        #expect(harness.counts(update) == .of(delivered: 1))
+    }
+
     @Test func `is remembered when its device wants no pushes any more`() throws {
         let second = Harness.epoch / 1000
         let (harness, run) = try died(at: (second + 3) * 1000, registeredAt: second)
@@ -156,6 +191,29 @@ import Testing
         #expect(try harness.row(none)?.reason == "token-died")
         try harness.register(.profile(profile))
         #expect(try harness.counts(start()) == .of(delivered: 1))
+    }
+
+    @Test func `of an old phone is dead on the phone that it has moved to`() throws {
+        let harness = try Harness()
+        var profile = Profile()
+        profile.osVersion = "17.1"
+        profile.pushToken = "aa"
+        func start(_ hwid: String) throws -> Int64 {
+            let command = harness.command(.start, audience: .devices([hwid])) {
+                $0.fallback = .init(title: "T", body: "B")
+            }
+            return try harness.send(command, to: [hwid])
+        }
+        try harness.register(.profile(profile))
+        harness.apns = { _ in nil }
+        _ = try start("dev-1")
+        try harness.register(.profile(profile), "dev-2")
+        try harness.advance(seconds: 5)
+        harness.apns = { _ in .ok }
+        try harness.answer(
+            try #require(harness.unanswered.first), .failed(410, "Unregistered", at: Harness.epoch + 3_000))
+        #expect(try harness.counts(start("dev-2")) == .of(unreachable: 1))
+        #expect(harness.sent.count == 1)
     }
 
     @Test func `of an older ledger is dead as of its registration`() throws {

@@ -96,7 +96,7 @@ final class Harness {
         if life == .anewAfterEachStep { limits.rowsPerTurn = max(limits.rowsPerTurn, Batch.recipientsMax) }
         self.limits = limits
         self.life = life
-        ledger = try Ledger(Database(location), seed: 42)
+        ledger = try Ledger(Database(location), seed: 42, boot: 1)
         core = TokenRegistry(configuration: configuration, limits: limits)
         try input(.started)
     }

@@ -1,5 +1,6 @@
 import Contracts
 import Service
+import Store
 import Testing
 
 @testable import token_registry
@@ -115,6 +116,78 @@ import Testing
     }
 }
 
+@Suite struct `A message that is settled` {
+    @Test(arguments: Life.allCases)
+    func `is told again to a journal that is a copy of former days`(life: Life) throws {
+        let harness = try Harness(life)
+        let run = try harness.joined()
+        let update = harness.command(.update, run: run)
+        try harness.send(update)
+        #expect(harness.counts(update.sequence) == .of(delivered: 1))
+        harness.forgetEffects()
+        try harness.send(update, pass: 99)
+        #expect(harness.isTaken(update.sequence))
+        #expect(harness.messages.contains { $0.type == .settled })
+        harness.forgetEffects()
+        try harness.restart()
+        try harness.advance(seconds: 100)
+        #expect(harness.messages.filter { $0.type == .settled }.isEmpty, "it is noted again")
+        #expect(harness.sent.count == 1)
+    }
+
+    @Test func `is told again if the copy has it taken, and asks whether it is there`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        let update = try harness.update(run, "{}")
+        harness.apns = { _ in nil }
+        let open = try harness.update(run, "{\"n\":2}")
+        harness.forgetEffects()
+        let kind = Query.Kind.missing(messages: [update, open, 99])
+        try harness.take(.query(Query(id: 7, application: Harness.app, kind: kind)))
+        #expect(harness.messages.contains(.answer(Answer(id: 7, content: .missing(messages: [99])))))
+        let told = harness.messages.compactMap {
+            if case .settled(let told) = $0 { told.message } else { nil }
+        }
+        #expect(told == [update])
+    }
+
+    @Test func `is told again if the copy cancels it`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        let update = try harness.update(run, "{}")
+        harness.forgetEffects()
+        var cancel = harness.command(.cancel, run: run)
+        cancel.cancelledMessage = update
+        try harness.send(cancel)
+        #expect(harness.isTaken(update) && harness.isTaken(cancel.sequence))
+        #expect(harness.messages.filter { $0.type == .settled }.count == 1)
+        #expect(harness.counts(update) == .of(delivered: 1))
+    }
+}
+
+@Suite struct `The number of a fact` {
+    private func next(_ ledger: Ledger) throws -> Int64 {
+        try ledger.addFact(.tokenDied, application: Harness.app, token: "aa", run: nil, registration: 1)
+            .number
+    }
+
+    @Test func `is higher in a new ledger than in one that was before it`() throws {
+        let former = try Ledger(Database(.memory), seed: 1, openedAtSeconds: 1_800_000_000)
+        var last: Int64 = 0
+        for _ in 0..<100 { last = try next(former) }
+        let new = try Ledger(Database(.memory), seed: 2, openedAtSeconds: 1_800_000_001)
+        #expect(try next(new) > last)
+    }
+
+    @Test func `never goes back, whatever the clock says`() throws {
+        let database = try Database(.memory)
+        let first = try next(Ledger(database, seed: 1, openedAtSeconds: 1_800_000_000))
+        #expect(try next(Ledger(database, seed: 1, openedAtSeconds: 1_700_000_000)) == first + 1)
+        #expect(try next(Ledger(database, seed: 1)) == first + 2)
+        #expect(try next(Ledger(database, seed: 1, openedAtSeconds: 1_800_000_001)) > first + 1_000_000)
+    }
+}
+
 @Suite struct `A life of the registry` {
     @Test func `sends what was handed over again as it was`() throws {
         let harness = try Harness()
@@ -133,6 +206,21 @@ import Testing
         harness.forgetEffects()
         try harness.advance(seconds: 60)
         #expect(targets().isEmpty, "once in a life")
+    }
+
+    @Test func `sends all of it again without waiting for anything else`() throws {
+        let harness = try Harness()
+        let run = try harness.joined(Token.number(0), "dev-0")
+        for n in 1..<40 { try harness.activityToken(Token.number(n), run: run, "dev-\(n)") }
+        harness.apns = { _ in nil }
+        try harness.update(run, "{}")
+        harness.forgetEffects()
+        try harness.restart()
+        try harness.settle()
+        let devices = harness.messages.flatMap { message in
+            if case .targets(let targets) = message { targets.targets.map(\.id.device) } else { [Int64]() }
+        }
+        #expect(devices.count == 40 && Set(devices).count == 40)
     }
 
     @Test func `waits for what a limiter had that is not there any more`() throws {

@@ -172,6 +172,50 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
+    func `is tried once more after the same time when the trial comes back unsent`(life: Life) throws {
+        let (harness, _, message) = try faulty(life, .retry(403, "InvalidProviderToken"))
+        harness.apns = { _ in .retry(nil, "send-before", wasSent: false) }
+        try harness.advance(seconds: 130)
+        #expect(harness.sent.map { ($0.at - Harness.epoch) / 1000 } == [0, 30, 60, 90, 120])
+        harness.apns = { _ in .retry(nil, "no-key", wasSent: false) }
+        try harness.advance(seconds: 100)
+        #expect(harness.sent.suffix(2).map { ($0.at - Harness.epoch) / 1000 } == [150, 210], "a judgement")
+        harness.apns = { _ in .ok }
+        try harness.advance(seconds: 130)
+        #expect(harness.counts(message) == .of(delivered: 1))
+    }
+
+    @Test(arguments: Life.allCases)
+    func `is tried after a reload as soon as the trial that was out then is over`(life: Life) throws {
+        let (harness, _, message) = try faulty(life, .retry(403, "InvalidProviderToken"))
+        harness.apns = { _ in nil }
+        try harness.advance(seconds: 31)
+        let trial = try #require(harness.unanswered.first { $0.target.trial })
+        harness.core.reload(harness.configuration)
+        try harness.settle()
+        try harness.advance(seconds: 5)
+        #expect(harness.sent.count == 2, "one trial at a time")
+        harness.apns = { _ in .ok }
+        try harness.answer(trial, .retry(403, "InvalidProviderToken"))
+        try harness.advance(seconds: 1)
+        #expect(harness.counts(message) == .of(delivered: 1))
+        #expect(harness.core.paused == [])
+    }
+
+    @Test(arguments: Life.allCases)
+    func `of a person and a fault's end each by its own`(life: Life) throws {
+        let (harness, _, message) = try faulty(life, .retry(403, "InvalidProviderToken"))
+        harness.apns = { _ in .ok }
+        try harness.send(harness.command(.pause))
+        try harness.advance(seconds: 40)
+        #expect(harness.sent.count == 1)
+        try harness.send(harness.command(.resume))
+        #expect(harness.core.paused == [])
+        #expect(harness.sent.map(\.target.trial) == [false, true])
+        #expect(harness.counts(message) == .of(delivered: 1))
+    }
+
+    @Test(arguments: Life.allCases)
     func `of a person is never tried and ends by resume alone`(life: Life) throws {
         let harness = try Harness(life)
         let run = try harness.joined()

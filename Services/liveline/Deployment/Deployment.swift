@@ -4,8 +4,11 @@ import Web
 
 /// What runs together on one machine: the services, perhaps a simulator, and where they find each other.
 struct Deployment: Sendable {
-    /// The services in the order in which they go down: what takes work in goes first.
-    static let goingDown: [ServiceName] = [.ingest, .segmenter, .tokenRegistry, .rateLimiter, .apnsGateway]
+    /// The services in the order in which they go down: what takes work in goes first, and the registry last.
+    ///
+    /// What a gateway has on the wire when it stops gets its answer, and only the registry can note that: without it, it
+    /// would go once more when all are back. The limiter stays until then, so that it is not missed and waited for.
+    static let goingDown: [ServiceName] = [.ingest, .segmenter, .apnsGateway, .rateLimiter, .tokenRegistry]
 
     /// A simulator of APNs beside the services.
     struct Simulator: Sendable, Equatable {

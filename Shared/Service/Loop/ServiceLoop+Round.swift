@@ -17,6 +17,7 @@ extension ServiceLoop {
         inbox.events += adapter.process(nowMilliseconds: now.monotonic)
         if recovery.isWaiting(nowMilliseconds: now.monotonic) { return idle(now) }
         takeIn(now)
+        hasReadAll = isStopping && !isBehind
         transact(clock())
         try requireSoundStore()
         greet()

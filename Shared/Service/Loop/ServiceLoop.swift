@@ -29,6 +29,8 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
     var isBehind = false
     /// When nothing was left unread for the last time, or a failing transaction was the reason.
     var drainedAtMilliseconds: Int64?
+    /// Whether all answers were read that had come when it was asked to stop.
+    var hasReadAll = false
     /// A turn is due whatever the core waits for.
     var owesTurn = true
     var nextTickMilliseconds = Int64.min
@@ -122,7 +124,7 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
     /// Whether nothing is left to wait for.
     private var isDrained: Bool {
         let isCoreDrained = (node.core as? any Drainable)?.isDrained ?? true
-        return !recovery.isWaiting && inbox.isEmpty && adapter.drained && isCoreDrained
+        return !recovery.isWaiting && hasReadAll && inbox.isEmpty && adapter.drained && isCoreDrained
     }
 
     /// Runs rounds until the service has stopped.
@@ -154,8 +156,7 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
     func take(_ configuration: Configuration?) {
         guard let configuration else { return }
         var fresh = context
-        fresh.configuration = configuration
-        fresh.logger.level = LogLevel(name: configuration.log.level) ?? fresh.logger.level
+        fresh.take(configuration)
         do {
             try adapter.reload(fresh)
         } catch {
