@@ -104,13 +104,20 @@ extension Journal {
     }
 
     /// Notes that nobody holds a message any more: it is settled without a revision, so that any word of the ledger about it
-    /// still holds.
+    /// still holds. A start of which nobody has registered a token may be made again.
     ///
     /// - Returns: whether it was taken and not settled.
     func markLost(_ message: Int64, atMilliseconds now: Int64) throws(StoreError) -> Bool {
         guard let status = try status(message), status.state == .taken else { return false }
         try database.run("UPDATE messages SET settledAt = ? WHERE sequence = ?", .int(now), .int(message))
-        if status.head.kind == .end { try markEndSettled(status.head.run, by: message) }
+        switch status.head.kind {
+        case .end: try markEndSettled(status.head.run, by: message)
+        case .start:
+            try database.run(
+                "UPDATE runs SET emptyBy = 0 WHERE run = ? AND emptyBy IS NULL AND firstTokenAt IS NULL",
+                .int(status.head.run))
+        case .update, .cancel, .pause, .resume: break
+        }
         return true
     }
 }

@@ -138,6 +138,19 @@ import Testing
         #expect(try question(bench)?.kind == .missing(messages: first))
     }
 
+    @Test func `a start that is lost may be made again, unless somebody has shown it`() throws {
+        for isShown in [false, true] {
+            let bench = try Bench()
+            let code = try #require(try bench.start().codes.first)
+            try bench.hear(.taken(.command(message: 1)))
+            if isShown { try bench.activityToken(Bench.tokA) }
+            #expect(try bench.journal.markLost(1, atMilliseconds: bench.now.wall))
+            let again = try bench.start()
+            #expect(again.code == 200)
+            #expect((again.codes.first == code) == isShown)
+        }
+    }
+
     @Test func `an end that is lost lets the activity begin anew`() throws {
         let bench = try Bench()
         try bench.start()
