@@ -74,22 +74,25 @@ extension Step {
         emit(.log(LogLine(.warning, "paused", gate.pause.fields + [("reason", reason)])))
     }
 
-    /// The trial is over; if it did not succeed the next one waits twice as long.
+    /// The trial is over; if it has failed the next one waits twice as long.
     ///
-    /// One that came back unsent has tried nothing, and one that went before a reload says nothing of what was read then.
-    func forgetTrial(_ row: Delivery, wasTried: Bool) throws(StoreError) {
+    /// One that came back unsent has tried nothing, one that met other trouble of APNs says nothing of the fault, and one
+    /// that went before a reload nothing of what was read then.
+    func forgetTrial(_ row: Delivery, hasFailed: Bool) throws(StoreError) {
         guard let gate = memory.gates.values.first(where: { $0.trial == row.id }) else { return }
         gate.trial = nil
         if try gate.trialAt <= handedAt(row) {
-            if wasTried { gate.trialDelay = min(gate.trialDelay * 2, limits.trialLongestMilliseconds) }
+            if hasFailed { gate.trialDelay = min(gate.trialDelay * 2, limits.trialLongestMilliseconds) }
             gate.trialAt = now.wall + gate.trialDelay
         }
         try save(gate)
     }
 
-    /// Whether APNs, or its gateway, has judged what a report is about.
-    static func wasTried(_ report: Report) -> Bool {
-        report.sentAtMilliseconds != nil || faults.contains(report.reason ?? "")
+    /// Whether APNs, or its gateway, has refused what a report is about for a reason that may pause.
+    static func isOfFault(_ report: Report) -> Bool {
+        let reason = report.reason ?? ""
+        return report.status == 403 && !isOfChannel(report) || faults.contains(reason)
+            || reason == TokenFault.bad
     }
 
     /// After a reload, whatever a fault holds back is tried as soon as the gateways have reloaded too.

@@ -18,7 +18,7 @@ extension Step {
         let isNews = isCurrent || report.result == .delivered && row.state != .delivered
         guard isNews, let device else { return ignore(.report) }
         let former = row.reason
-        if isCurrent { try release(row, participant, device, wasTried: Step.wasTried(report)) }
+        if isCurrent { try release(row, participant, device, trialFailed: Step.isOfFault(report)) }
         try note(report, row, participant)
         try weigh(report, formerReason: former)
         switch report.result {
@@ -43,13 +43,13 @@ extension Step {
     ///   - row: what was handed over.
     ///   - participant: whose it is; nil for an alert.
     ///   - device: the phone.
-    ///   - wasTried: whether APNs may have judged it.
+    ///   - trialFailed: whether it has met a fault that pauses, if it was a trial.
     /// - Throws: `StoreError` if the ledger fails.
-    func release(_ row: Delivery, _ participant: Participant?, _ device: Device, wasTried: Bool = true)
+    func release(_ row: Delivery, _ participant: Participant?, _ device: Device, trialFailed: Bool = false)
         throws(StoreError)
     {
         row.place = nil
-        if row.isTrial { try forgetTrial(row, wasTried: wasTried) }
+        if row.isTrial { try forgetTrial(row, hasFailed: trialFailed) }
         row.isTrial = false
         if row.isOpen { row.state = .waiting }
         if participant?.handed == row.id.message { participant?.handed = nil }

@@ -186,6 +186,23 @@ import Testing
     }
 
     @Test(arguments: Life.allCases)
+    func `is tried once more after the same time when the trial meets trouble that says nothing of the fault`(
+        life: Life
+    ) throws {
+        let (harness, _, message) = try faulty(life, .retry(403, "InvalidProviderToken"))
+        harness.apns = { _ in .retry(503, "ServiceUnavailable", after: 1_000) }
+        try harness.advance(seconds: 70)
+        harness.apns = { _ in .retry(nil, "no-answer", after: 1_000) }
+        try harness.advance(seconds: 60)
+        #expect(harness.sent.map { ($0.at - Harness.epoch) / 1000 } == [0, 30, 60, 90, 120])
+        #expect(harness.core.paused == [production])
+        harness.apns = { _ in .ok }
+        try harness.advance(seconds: 30)
+        #expect(harness.counts(message) == .of(delivered: 1))
+        #expect(harness.core.paused == [])
+    }
+
+    @Test(arguments: Life.allCases)
     func `is tried after a reload as soon as the trial that was out then is over`(life: Life) throws {
         let (harness, _, message) = try faulty(life, .retry(403, "InvalidProviderToken"))
         harness.apns = { _ in nil }
