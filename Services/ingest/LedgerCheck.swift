@@ -103,8 +103,10 @@ extension Journal {
             messages: rows.prefix { $0.application == application }.map(\.message))
     }
 
-    /// Notes that nobody holds a message any more: it is settled without a revision, so that any word of the ledger about it
-    /// still holds. A start of which nobody has registered a token may be made again.
+    /// Notes that nobody holds a message any more.
+    ///
+    /// It is settled without a revision, so that any word of the ledger about it still holds. A start of which nobody has
+    /// registered a token may be made again.
     ///
     /// - Returns: whether it was taken and not settled.
     func markLost(_ message: Int64, atMilliseconds now: Int64) throws(StoreError) -> Bool {
