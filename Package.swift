@@ -107,8 +107,8 @@ let package = Package(
             "Liveline", "liveline", "Arguments", "Contracts", "Service", "Store", "Web", "JSON", "Telemetry",
             "Crypto", "Processes"),
         tests(
-            "Pipeline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "Contracts",
-            "Service", "Store", "Crypto", "Web", "Bus", "HTTP2", "JSON"),
+            "Pipeline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway", "liveline",
+            "Contracts", "Service", "Store", "Crypto", "Web", "Bus", "HTTP2", "JSON"),
         tests(
             "Clients", "liveline", "ingest", "segmenter", "token-registry", "rate-limiter", "apns-gateway",
             "apns-simulator",

@@ -4,6 +4,8 @@ import Synchronization
 import Testing
 import Web
 
+@testable import liveline
+
 /// The executables of this build, run as their users run them.
 enum Program {
     /// The folder that the tests were built into holds the executables too.
@@ -52,7 +54,7 @@ final class RunningPipeline {
         directory = FileManager.default.temporaryDirectory.appending(
             path: "ll-\(UInt32.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        ports = try (0..<4).map { _ in try RunningPipeline.freePort() }
+        ports = try FreePorts.find(4).map(Int.init)
         self.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         try launch()
     }
@@ -122,12 +124,6 @@ final class RunningPipeline {
 
     /// Where the HTTP door listens.
     var doorPort: Int { ports[0] }
-
-    private static func freePort() throws -> Int {
-        let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0)) { _, _ in }
-        defer { server.close() }
-        return Int(try #require(server.port))
-    }
 
     /// Stops it and removes its directory.
     ///

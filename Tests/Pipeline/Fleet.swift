@@ -4,6 +4,8 @@ import Foundation
 import Testing
 import Web
 
+@testable import liveline
+
 /// The five services and a simulator, each a process of its own that a test starts, signals and starts again.
 final class Fleet {
     /// In the order in which they are started.
@@ -29,7 +31,7 @@ final class Fleet {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         self.runDirectory = runDirectory ?? directory.path + "/run"
         self.dataDirectory = dataDirectory ?? directory.path + "/data"
-        ports = try (0..<4).map { _ in try Fleet.freePort() }
+        ports = try FreePorts.find(4).map(Int.init)
         try FileManager.default.createDirectory(
             atPath: self.dataDirectory, withIntermediateDirectories: true)
         try PrivateFile.write(try ProviderKey.generate().privatePEM(), to: directory.path + "/key.p8")
@@ -42,12 +44,6 @@ final class Fleet {
             process.waitUntilExit()
         }
         try? FileManager.default.removeItem(at: directory)
-    }
-
-    private static func freePort() throws -> Int {
-        let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0)) { _, _ in }
-        defer { server.close() }
-        return Int(try #require(server.port))
     }
 
     var configurationFile: String { directory.path + "/liveline.json" }

@@ -2,6 +2,8 @@ import Foundation
 import Testing
 import Web
 
+@testable import liveline
+
 /// What an operator meets: a second start, and what `liveline doctor` and `liveline status` say of the real executables.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct `An operator` {
     @Test func `who starts all a second time in one run directory is told so at once, and the first goes on`()
@@ -40,11 +42,7 @@ import Web
             path: "ll-\(UInt32.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
-        let ports = try (0..<4).map { _ in
-            let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0)) { _, _ in }
-            defer { server.close() }
-            return try #require(server.port)
-        }.map { "127.0.0.1:\($0)" }
+        let ports = try FreePorts.find(4).map { "127.0.0.1:\($0)" }
         let up = """
             cd \(directory.path) && exec \(Program.folder.path)/liveline up --simulator --data d/data --run d/run \
             --http \(ports[0]) --apns \(ports[1]) --control \(ports[2]) --apns-channels \(ports[3]) > log 2>&1
