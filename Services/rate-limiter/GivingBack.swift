@@ -28,21 +28,14 @@ extension RateLimiter {
     /// Gives everything back that waits for its slot if the wall clock was set since the last step: slots, send-befores
     /// and paces are times of the former one, and the registry, which has all of them, moves them.
     mutating func followClock(_ now: Moment) -> [Effect<Never>] {
-        let offset = now.wall - now.monotonic
-        defer { clockOffset = offset }
-        guard let former = clockOffset, abs(offset - former) >= RateLimiter.clockStepMilliseconds else {
-            return []
-        }
+        guard let step = clockStep.notice(now) else { return [] }
         paces = RecentPaces(countMax: windows.targets)
         givenBack = GivenBack()
-        for id in underway.keys { underway[id]?.target.sendBeforeMilliseconds += offset - former }
+        for id in underway.keys { underway[id]?.target.sendBeforeMilliseconds += step }
         return waitingTargets.entries.keys.sorted().compactMap { id in
             waitingTargets.remove(id).map { giveBack($0.target, $0.content, .retry, "not-sent", at: now) }
         }
     }
-
-    /// From how many milliseconds on a difference between the clocks counts as one that was set.
-    static let clockStepMilliseconds: Int64 = 1_000
 
     /// A push whose gateway has a new life did not go, or its outcome is already on its way to the registry.
     ///

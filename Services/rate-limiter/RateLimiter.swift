@@ -27,8 +27,7 @@ public struct RateLimiter: Core {
     var held: Set<Pause> = []
     var givenBack = GivenBack()
     var lastGateways: [InstanceName] = []
-    /// How far the wall clock is from the monotonic one, in milliseconds; nil before the first step.
-    var clockOffset: Int64?
+    var clockStep = ClockStep()
 
     /// How long after its send-before a push may still be answered, in milliseconds.
     let answerDeadlineMilliseconds: Int64

@@ -44,8 +44,6 @@ struct Limits: Sendable, Equatable {
     var expandingMax = 1_024
     /// How many payloads are kept in memory.
     var cachedContentsMax = 256
-    /// From how many milliseconds on a difference between the clocks counts as one that was set.
-    var clockStepMilliseconds: Int64 = 1_000
     /// How often the time is kept for the next life, in milliseconds.
     var clockKeptEachMilliseconds: Int64 = 60_000
     /// How many activities one device holds tokens for; 1,000.

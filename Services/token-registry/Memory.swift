@@ -40,8 +40,7 @@ final class Memory {
     var settledNotes = UnderWay()
     var takenNotes = UnderWay()
     var factNotes = UnderWay()
-    /// How far the wall clock is from the monotonic one, in milliseconds; nil before the first step.
-    var clockOffset: Int64?
+    var clockStep = ClockStep()
     /// When the wall clock was last kept in the ledger, on the monotonic one.
     var clockKeptAt: Int64?
 

@@ -9,11 +9,8 @@ import Store
 extension Step {
     /// Moves what waits if the clock was set since the last step.
     func followClock() throws(StoreError) {
-        let offset = now.wall - now.monotonic
-        defer { memory.clockOffset = offset }
-        guard let former = memory.clockOffset else { return }
-        let step = offset - former
-        if abs(step) >= limits.clockStepMilliseconds { try moveWaits(by: step, former: now.wall - step) }
+        guard let step = memory.clockStep.notice(now) else { return }
+        try moveWaits(by: step, former: now.wall - step)
     }
 
     /// Moves what a former life left, or a core that was given up, if the clock was set since.
@@ -23,12 +20,12 @@ extension Step {
     func followClockOfFormerLife() throws(StoreError) {
         if let offset = try ledger.clockOffset() {
             let step = now.wall - now.monotonic - offset
-            if abs(step) >= limits.clockStepMilliseconds { try moveWaits(by: step, former: now.wall - step) }
+            if abs(step) >= ClockStep.millisecondsMin { try moveWaits(by: step, former: now.wall - step) }
             return
         }
         guard let former = try ledger.clock() else { return }
         let step = now.wall - former
-        if step <= -limits.clockStepMilliseconds { try moveWaits(by: step, former: former) }
+        if step <= -ClockStep.millisecondsMin { try moveWaits(by: step, former: former) }
     }
 
     /// Remembers the time for the next life.

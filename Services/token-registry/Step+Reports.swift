@@ -17,6 +17,10 @@ extension Step {
         let isCurrent = row.isOut && row.attempt == report.attempt
         let isNews = isCurrent || report.result == .delivered && row.state != .delivered
         guard isNews, let device else { return ignore(.report) }
+        var report = report
+        if let sentAt = report.sentAtMilliseconds {
+            report.sentAtMilliseconds = try byThisClock(sentAt, isCurrent ? row : nil)
+        }
         let former = row.reason
         if isCurrent { try release(row, participant, device, trialFailed: Step.isOfFault(report)) }
         try note(report, row, participant)
@@ -30,6 +34,15 @@ extension Step {
         case .superseded: try conclude(row, .superseded, Cause.newerState)
         }
         if let participant { try next(participant, device) }
+    }
+
+    /// When a push was sent, by the clock as it stands now.
+    ///
+    /// An instant that cannot be, ahead of us or before the row was handed over, was told by a clock that was set since; the
+    /// push counts as sent just now then, so that the next one surely comes no sooner than its pace.
+    private func byThisClock(_ sentAt: Int64, _ row: Delivery?) throws(StoreError) -> Int64 {
+        if let row, try sentAt < handedAt(row) { return now.wall }
+        return min(sentAt, now.wall)
     }
 
     /// Ends a row, of a participant or an alert.
@@ -233,6 +246,8 @@ extension Step {
         if let participant { try holdChannel(participant, until: silentFrom) }
         if row.isOpen {
             doubt(row, message, participant)
+            // Nobody can say what stood on its wire: where the clock was ahead before, the second after the last one.
+            if let participant, participant.pace.lastWireSeconds > 0 { participant.pace.lastWireSeconds += 1 }
             row.reason = "instance-lost"
             try waitAgain(
                 row, message, participant, device,

@@ -10,7 +10,7 @@ public struct Node<C: Core> {
     /// The service's decisions.
     public private(set) var core: C
     /// Which life of which instance this is.
-    public let life: Sender
+    public private(set) var life: Sender
     private var outbox = Outbox()
     private var peers = Peers()
     private var pending: [Effect<C.Output>] = []
@@ -18,6 +18,7 @@ public struct Node<C: Core> {
     private var pausedSaid: [Pause] = []
     private var nextParcel: Int64 = 0
     private var pendingAnswers: [CustodyKey] = []
+    private var clockStep = ClockStep()
 
     /// How often an instance says that it lives, in milliseconds.
     public static var helloMilliseconds: Int64 { 1_000 }
@@ -91,6 +92,7 @@ public struct Node<C: Core> {
     ///   - store: inside a transaction.
     /// - Throws: `StoreError` if the store fails.
     public mutating func turn(drained: Bool, at now: Moment, in store: inout C.Storage) throws(StoreError) {
+        if let step = clockStep.notice(now) { outbox.moveInstants(byMilliseconds: step) }
         outbox.answered(pendingAnswers)
         pendingAnswers = []
         if drained {
@@ -244,6 +246,17 @@ public struct Node<C: Core> {
         pendingAnswers = []
         isAbandoned = false
         try start(at: now, in: &store)
+    }
+
+    /// Begins a new life, after the first transaction that has committed since others failed; neighbours hear of it with
+    /// the next commit.
+    ///
+    /// What they had sent to the core that was thrown away, and it had taken in without keeping it in the store, comes
+    /// again at once then, as after a crash. What is kept here stays, and goes on to be sent and answered.
+    public mutating func renew() {
+        // Another number than any life before it had, of which a neighbour may remember the last few.
+        life.epoch += 1
+        nextHelloMilliseconds = .min
     }
 
     /// In how many milliseconds a turn is due although nothing arrives.

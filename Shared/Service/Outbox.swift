@@ -131,6 +131,13 @@ struct Outbox {
         targets.targets[place].token = retarget.token
         entries[number]?.message = .targets(targets)
     }
+
+    /// Has what is kept go by a clock that was set by so many milliseconds, if it is sent again.
+    mutating func moveInstants(byMilliseconds step: Int64) {
+        for place in entries.values.indices {
+            entries.values[place].message.moveInstants(byMilliseconds: step)
+        }
+    }
 }
 
 // MARK: - Sending

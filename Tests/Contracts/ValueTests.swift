@@ -119,3 +119,60 @@ import Testing
         #expect(counts.total == 21)
     }
 }
+
+@Suite struct `The clock is set` {
+    @Test func `by what lies between it and the monotonic one, little by little is not`() {
+        var step = ClockStep()
+        let first = Moment(monotonic: 5_000, wall: 1_700_000_000_000)
+        #expect(step.notice(first) == nil)
+        #expect(step.notice(first.advanced(byMilliseconds: 90_000)) == nil)
+        #expect(step.notice(Moment(monotonic: 100_000, wall: first.wall + 95_999)) == nil)
+        #expect(step.notice(Moment(monotonic: 100_001, wall: first.wall + 97_000)) == 1_000)
+        #expect(step.notice(Moment(monotonic: 100_002, wall: first.wall)) == -97_001)
+        #expect(step.notice(Moment(monotonic: 100_003, wall: first.wall + 1)) == nil)
+    }
+
+    @Test func `and a report goes by it, but for what APNs and the wire say`() {
+        var report = Report(
+            id: PushID(message: 1, device: 1), attempt: 1, application: "A", environment: .production,
+            result: .retry)
+        report.retryAtMilliseconds = 1_700_000_005_000
+        report.sentAtMilliseconds = 1_700_000_000_000
+        report.apnsTimestampMilliseconds = 1_700_000_001_000
+        report.wireTimestampSeconds = 1_700_000_000
+        var message = Message.report(report)
+        message.moveInstants(byMilliseconds: 60_000)
+        report.retryAtMilliseconds = 1_700_000_065_000
+        report.sentAtMilliseconds = 1_700_000_060_000
+        #expect(message == .report(report))
+    }
+
+    @Test func `and a target goes by it; what is not set stays so`() {
+        var target = Target(
+            id: PushID(message: 1, device: 1), attempt: 1, participant: 1,
+            order: Order(seconds: 1_700_000_000, sequence: 1), token: "00", environment: .production,
+            apnsID: "00000000-0000-4000-8000-000000000001", priority: 10, pace: Pace(),
+            intervalMilliseconds: 15_000, burst: 1, notBeforeMilliseconds: 0,
+            sendBeforeMilliseconds: 1_700_000_030_000)
+        target.pace.fiveNotBeforeMilliseconds = 1_700_000_015_000
+        let notification = Notification(event: .update, expirationSeconds: 1_700_000_900)
+        func message(_ targets: [Target]) -> Message {
+            .targets(
+                Targets(application: "A", notification: notification, targets: targets, payload: Payload()))
+        }
+        var moved = message([target])
+        moved.moveInstants(byMilliseconds: -10_000)
+        target.pace.fiveNotBeforeMilliseconds -= 10_000
+        target.sendBeforeMilliseconds -= 10_000
+        #expect(moved == message([target]))
+        var push = Push(target, timestampSeconds: 1_700_000_000)
+        var pushes = Message.pushes(
+            Pushes(application: "A", notification: notification, pushes: [push], payload: Payload()))
+        pushes.moveInstants(byMilliseconds: 1_000)
+        push.sendBeforeMilliseconds += 1_000
+        #expect(
+            pushes
+                == .pushes(
+                    Pushes(application: "A", notification: notification, pushes: [push], payload: Payload())))
+    }
+}

@@ -146,4 +146,19 @@ import Testing
         #expect(node.core.told == ["started"])
         #expect(!node.isAbandoned)
     }
+
+    @Test
+    mutating func `a renewed life says hello at once, and takes nothing more that was meant for the former`()
+        throws
+    {
+        try round([hearing(registry)])
+        node.renew()
+        let hello = try #require(try round().hello)
+        #expect(hello.envelope.from.instance == segmenter && hello.envelope.from.epoch != 42)
+        var late = parcel([.command(command(1))], from: ingest)
+        late.envelope.to = 42
+        #expect(try round([late]).counts == [Count("misdirected", [("type", "command")])])
+        late.envelope.to = hello.envelope.from.epoch
+        #expect(try round([late]).parcels.map(\.to) == [registry])
+    }
 }

@@ -21,6 +21,22 @@ import Testing
 
     // MARK: Keeping
 
+    @Test mutating func `what is sent again after the clock was set tells instants of that clock`() {
+        var kept = target(1)
+        kept.pace.fullAtMilliseconds = 1_700_000_015_000
+        outbox.add(targets([kept]), .instance(limiter), receiver: .rateLimiter)
+        outbox.add(report(2), .service(.tokenRegistry), receiver: .tokenRegistry)
+        #expect(sent().count == 2)
+        outbox.moveInstants(byMilliseconds: -8_000)
+        for instance in [limiter, registry] {
+            hear(instance, epoch: 2)
+            _ = outbox.takeBack(from: instance, .newLife)
+        }
+        kept.pace.fullAtMilliseconds -= 8_000
+        kept.sendBeforeMilliseconds -= 8_000
+        #expect(sent() == [targets([kept]), report(2)])
+    }
+
     @Test mutating func `a message goes once and is kept until it is answered`() {
         outbox.add(.command(command(1)), .service(.segmenter), receiver: .segmenter)
         #expect(sent() == [.command(command(1))])

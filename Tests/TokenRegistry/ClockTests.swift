@@ -82,4 +82,29 @@ import Testing
         try harness.advance(milliseconds: 1)
         #expect(harness.counts(update) == .of(delivered: 1))
     }
+
+    /// The gateway told of it while the registry was away, by what the clock showed then.
+    @Test(arguments: [-hour, -8_000, 8_000, hour], [true, false])
+    func `does not change the pace after a push that was sent before and is told of after`(
+        step: Int64, isNewLife: Bool
+    ) throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        harness.apns = { _ in nil }
+        let update = try harness.update(run, "{\"n\":1}")
+        let push = try #require(harness.sent.last)
+        harness.apns = { _ in .ok }
+        harness.now = harness.now.advanced(byMilliseconds: 2_000)
+        harness.now.wall += step
+        if isNewLife { try harness.restart() }
+        try harness.answer(push, .ok)
+        #expect(harness.counts(update) == .of(delivered: 1))
+        let told = harness.now
+        let newer = try harness.update(run, "{\"n\":2}", timestamp: Harness.epoch / 1000 + 4_000)
+        try harness.advance(milliseconds: 12_999)
+        #expect(harness.sent.count == 1)
+        try harness.advance(milliseconds: 2_001)
+        #expect(harness.counts(newer) == .of(delivered: 1))
+        #expect(harness.now.monotonic - told.monotonic == 15_000)
+    }
 }
