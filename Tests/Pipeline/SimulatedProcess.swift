@@ -108,6 +108,7 @@ final class Process<C: Core>: SimulatedProcess {
         if node.isAbandoned { try node.restart(makeCore(node.life.epoch), at: now, in: &store) }
         if let fail, point == nil { return try failed(fail, consume node, at: now) }
         isNew = false
+        let hasFailed = failures > 0
         failures = 0
         for parcel in parcels { try node.receive(parcel, at: now, in: &store) }
         for event in events { try node.receive(event, at: now, in: &store) }
@@ -119,6 +120,7 @@ final class Process<C: Core>: SimulatedProcess {
             return Round()
         }
         try store.commit()
+        if hasFailed { node.renew() }
         let actions = node.commit(at: now)
         if point == .afterCommit { return Round() }
         perform(actions.outputs)

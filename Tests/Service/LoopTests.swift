@@ -98,6 +98,7 @@ import Web
         call: String
     ) throws {
         try world.run { !world.segmenter.node.isAbandoned }
+        let life = world.segmenter.node.life
         var failures = 0
         world.store.fault = { name in
             guard name == call, failures < 2 else { return nil }
@@ -118,6 +119,8 @@ import Web
         #expect(world.log.lines.filter { $0.contains("error store-failed") }.count == 1)
         #expect(world.log.lines.contains { $0.contains("info store-recovered failures=2") })
         #expect(world.segmenter.node.core.told.first == "started")
+        // A new life, so that neighbours send again what the core that is gone had taken in.
+        #expect(world.segmenter.node.life != life)
     }
 
     @Test func `while the store fails nothing more is taken in, and nobody counts as silent for it`() throws {

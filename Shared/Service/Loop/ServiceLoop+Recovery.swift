@@ -38,10 +38,11 @@ extension ServiceLoop {
             events, problem: recovery.problem ?? "storage fails", nowMilliseconds: now.monotonic)
     }
 
-    /// Notes that the store works again.
+    /// Notes that the store works again, and has neighbours send again what the core that failed had taken in.
     func recovered() {
         let failures = recovery.failures
         guard recovery.succeeded() else { return }
+        node.renew()
         context.logger.info("store-recovered", ["failures": failures])
     }
 
