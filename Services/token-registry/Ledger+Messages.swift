@@ -120,12 +120,24 @@ extension Ledger {
         ) { $0.int(0) }
     }
 
-    /// The messages that ingest has not noted as taken, from one on.
+    /// The messages, cancels, pauses and resumes that ingest has not noted as taken, from one on.
     func takenUnnoted(after number: Int64, limit: Int) throws(StoreError) -> [Int64] {
         try database.all(
-            "SELECT number FROM message WHERE taken_unnoted = 1 AND number > ? ORDER BY number LIMIT ?",
-            .int(number), Value(limit)
+            """
+            SELECT number FROM message WHERE taken_unnoted = 1 AND number > ?1
+            UNION ALL SELECT number FROM control WHERE number > ?1
+            ORDER BY number LIMIT ?2
+            """, .int(number), Value(limit)
         ) { $0.int(0) }
+    }
+
+    /// Keeps that a cancel, a pause or a resume is taken until ingest has noted it.
+    func addControl(_ number: Int64) throws(StoreError) {
+        try database.run("INSERT OR IGNORE INTO control (number) VALUES (?)", .int(number))
+    }
+
+    func removeControl(_ number: Int64) throws(StoreError) {
+        try database.run("DELETE FROM control WHERE number = ?", .int(number))
     }
 
     /// The message whose rows are to be gone through first.

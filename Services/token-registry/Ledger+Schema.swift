@@ -9,7 +9,7 @@ extension Ledger {
     /// `participant_by_token` holds only who is served by token beside a channel, so that an update of a run in which a
     /// million listen meets none of these.
     static let schema = Schema(steps: [
-        devices + participants + messages + deliveries + rest, channels, deaths, waits,
+        devices + participants + messages + deliveries + rest, channels, deaths, waits, controls,
     ])
 
     private static let devices = """
@@ -131,6 +131,10 @@ extension Ledger {
         """
     private static let waits = """
         ALTER TABLE delivery ADD COLUMN retry_at INTEGER NOT NULL DEFAULT 0;
+        """
+    /// Cancels, pauses and resumes that ingest has not noted as taken; messages carry that themselves.
+    private static let controls = """
+        CREATE TABLE control (number INTEGER PRIMARY KEY) STRICT;
         """
     private static let rest = """
         CREATE TABLE fact (

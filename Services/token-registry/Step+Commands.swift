@@ -6,7 +6,7 @@ import Store
 extension Step {
     /// Takes back what has not been handed over of a message, also of one that has not come yet.
     func cancel(_ command: Command) throws(StoreError) {
-        sendTaken(command.sequence)
+        try takeControl(command)
         guard let number = command.cancelledMessage else { return ignore(.batch) }
         let run = try knownRun(
             command.run, command.application, command.activity, at: command.acceptedAtMilliseconds)
@@ -45,6 +45,15 @@ extension Step {
             gate.isHeld = command.kind == .pause
             try save(gate)
         }
+        try takeControl(command)
+    }
+
+    /// Says that a command that is no message is taken, until ingest has noted that.
+    ///
+    /// Its segmenter is done with it, so that after a crash nobody would ask.
+    private func takeControl(_ command: Command) throws(StoreError) {
+        try ledger.addControl(command.sequence)
+        guard memory.takenNotes.take(command.sequence, max: limits.underWayMax) else { return }
         sendTaken(command.sequence)
     }
 

@@ -83,7 +83,11 @@ extension Step {
             switch key {
             case .taken(let number):
                 memory.takenNotes.noted(number)
-                try message(number)?.isTakenUnnoted = false
+                if let message = try message(number) {
+                    message.isTakenUnnoted = false
+                } else {
+                    try ledger.removeControl(number)
+                }
             case .settled(let number, let revision):
                 memory.settledNotes.noted(number)
                 guard let message = try message(number), message.settledAt != nil else { continue }

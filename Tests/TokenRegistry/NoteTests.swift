@@ -28,6 +28,25 @@ import Testing
         #expect(harness.messages.isEmpty)
     }
 
+    @Test(arguments: [Command.Kind.cancel, .pause, .resume])
+    func `of a command that is no message is sent again too, until it is noted`(kind: Command.Kind) throws {
+        let harness = try Harness()
+        harness.ingestNotes = false
+        let run = try harness.joined()
+        let update = try harness.update(run, "{}")
+        var command = harness.command(kind, run: run)
+        if kind == .cancel { command.cancelledMessage = update }
+        try harness.send(command)
+        harness.forgetEffects()
+        try harness.restart()
+        #expect(harness.isTaken(command.sequence))
+        try harness.take(.noted(Noted([.taken(message: command.sequence)])))
+        harness.forgetEffects()
+        try harness.restart()
+        #expect(!harness.isTaken(command.sequence))
+        #expect(try harness.rowCount("control") == 0)
+    }
+
     @Test func `of a former revision being noted does not note the present one`() throws {
         let harness = try Harness()
         harness.ingestNotes = false
