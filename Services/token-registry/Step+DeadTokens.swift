@@ -12,25 +12,25 @@ extension Step {
         _ device: Device, _ report: Report
     ) throws(StoreError) {
         let handedAt = try handedAt(row)
-        let diedAt = report.apnsTimestampMilliseconds ?? handedAt
+        let death = TokenDeath(
+            token: token, diedAt: report.apnsTimestampMilliseconds ?? handedAt, handedAt: handedAt,
+            toldAt: now.wall)
         guard let participant else {
-            try retirePushTokens(token, message.application, diedAt)
+            try retirePushTokens(death, message.application)
             return try conclude(row, .failed, report.reason)
         }
         if message.kind == .start {
-            try retireStartTokens(token, message.application, diedAt)
+            try retireStartTokens(death, message.application)
             guard try otherStartToken(than: token, row, message, device) else {
                 return try conclude(row, .failed, report.reason)
             }
             row.reason = report.reason
             return try waitAgain(row, message, participant, device, notBefore: 0, wasTried: false)
         }
-        try retireMoved(token, from: participant, message.application, diedAt)
+        try retireMoved(death, from: participant, message.application)
         if participant.place.token == token {
-            guard participant.place.registeredAt <= diedAt else {
-                return try conclude(row, .failed, report.reason)
-            }
-            try retire(participant, message.application, diedAt)
+            guard death.ends(participant.place) else { return try conclude(row, .failed, report.reason) }
+            try retire(participant, message.application, death)
             try conclude(row, .failed, report.reason)
             return try end(participant, Cause.tokenDied)
         }
@@ -39,48 +39,46 @@ extension Step {
         try waitAgain(row, message, participant, device, notBefore: 0, wasTried: false)
     }
 
-    private func retire(_ participant: Participant, _ application: String, _ diedAt: Int64)
+    private func retire(_ participant: Participant, _ application: String, _ death: TokenDeath)
         throws(StoreError)
     {
-        participant.place.die(at: diedAt)
+        participant.place.die(at: death.instant(of: participant.place))
         try say(
             .tokenDied, application: application, token: participant.place.token, run: participant.run,
             registration: participant.place.sequence)
     }
 
     /// Retires an update token wherever it has moved to since the push went to it.
-    private func retireMoved(
-        _ token: String, from participant: Participant, _ application: String, _ diedAt: Int64
-    ) throws(StoreError) {
-        for fields in try ledger.participants(application, token: token)
+    private func retireMoved(_ death: TokenDeath, from participant: Participant, _ application: String)
+        throws(StoreError)
+    {
+        for fields in try ledger.participants(application, token: death.token)
         where fields.number != participant.number {
             let holder = adopt(fields)
-            guard holder.place.token == token, holder.place.state != .dead,
-                holder.place.registeredAt <= diedAt
+            guard holder.place.token == death.token, holder.place.state != .dead, death.ends(holder.place)
             else { continue }
-            try retire(holder, application, diedAt)
+            try retire(holder, application, death)
             try end(holder, Cause.tokenDied)
         }
     }
 
-    private func retirePushTokens(_ token: String, _ application: String, _ diedAt: Int64) throws(StoreError)
-    {
-        for number in try ledger.devices(application, pushToken: token) {
-            guard let device = try device(number), device.pushToken == token, device.pushAcceptedAt <= diedAt
-            else { continue }
+    private func retirePushTokens(_ death: TokenDeath, _ application: String) throws(StoreError) {
+        for number in try ledger.devices(application, pushToken: death.token) {
+            guard let device = try device(number), device.pushToken == death.token else { continue }
+            let place = TokenPlace(token: death.token, acceptedAt: device.pushAcceptedAt)
+            guard death.ends(place) else { continue }
             device.pushState = .dead
-            device.pushDiedAt = max(device.pushDiedAt, diedAt)
+            device.pushDiedAt = max(device.pushDiedAt, death.instant(of: place))
         }
     }
 
-    private func retireStartTokens(_ token: String, _ application: String, _ diedAt: Int64) throws(StoreError)
-    {
-        for var start in try ledger.startPlaces(application, token: token)
-        where start.place.state != .dead && start.place.registeredAt <= diedAt {
-            start.place.die(at: diedAt)
+    private func retireStartTokens(_ death: TokenDeath, _ application: String) throws(StoreError) {
+        for var start in try ledger.startPlaces(application, token: death.token)
+        where start.place.state != .dead && death.ends(start.place) {
+            start.place.die(at: death.instant(of: start.place))
             try ledger.save(start)
             try say(
-                .tokenDied, application: application, token: token, run: nil,
+                .tokenDied, application: application, token: death.token, run: nil,
                 registration: start.place.sequence)
         }
     }
@@ -118,4 +116,29 @@ extension Step {
             }
         }
     }
+}
+
+/// What APNs says with a 410, and when the push was handed over that it answers.
+private struct TokenDeath {
+    let token: String
+    /// When APNs learned of it, milliseconds since 1970.
+    let diedAt: Int64
+    let handedAt: Int64
+    let toldAt: Int64
+
+    /// After how many milliseconds APNs surely knows of a registration, though its clock may be another.
+    private static let certainMilliseconds: Int64 = 300_000
+
+    /// Whether it is the registration of a place that ended, and not one before.
+    ///
+    /// A later registration than the death is a new life of the token, if the instants can be compared: our clock may
+    /// have been set back since the door accepted it, or be ahead of APNs'. What went to the token five minutes after its
+    /// registration and is refused went to a dead one, whatever the clocks say.
+    func ends(_ place: TokenPlace) -> Bool {
+        place.registeredAt <= diedAt || place.acceptedAt > toldAt
+            || handedAt - place.acceptedAt >= TokenDeath.certainMilliseconds
+    }
+
+    /// When the token of a place died, so that to repeat its registration does not bring it back.
+    func instant(of place: TokenPlace) -> Int64 { max(diedAt, min(place.registeredAt, toldAt)) }
 }

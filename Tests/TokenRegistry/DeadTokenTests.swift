@@ -145,6 +145,43 @@ import Testing
         #expect(died.map(\.run) == [other])
     }
 
+    /// APNs' clock is ten minutes behind, or ours ahead: each death seems to be older than the registration.
+    @Test(arguments: [Int64?.none, 0])
+    func `is known by a push five minutes after its registration, whatever the clocks say`(registered: Int64?)
+        throws
+    {
+        let harness = try Harness()
+        let run = harness.sequence + 1
+        let registeredAt = registered.map { Harness.epoch / 1000 + $0 }
+        try harness.activityToken(Token.a, run: run, registeredAt: registeredAt)
+        harness.apns = { .failed(410, "Unregistered", at: $0.at - 600_000) }
+        try harness.advance(seconds: 299)
+        try harness.update(run, "{\"n\":1}")
+        #expect(try harness.participant(run)?.place.usable == Token.a)
+        try harness.advance(seconds: 1)
+        try harness.update(run, "{\"n\":2}")
+        #expect(try harness.participant(run)?.place.usable == nil)
+        #expect(harness.sent.count == 2)
+        if let registeredAt {
+            try harness.activityToken(Token.a, run: run, registeredAt: registeredAt)
+            #expect(try harness.participant(run)?.place.usable == nil)
+        }
+        harness.apns = { _ in .ok }
+        try harness.activityToken(Token.b, run: run, registeredAt: registeredAt.map { $0 + 1 })
+        #expect(try harness.participant(run)?.place.usable == Token.b)
+    }
+
+    @Test func `is known although the clock was set back since its registration`() throws {
+        let harness = try Harness()
+        let run = try harness.joined()
+        try harness.advance(seconds: 5)
+        harness.now.wall -= 60_000
+        harness.apns = { .failed(410, "Unregistered", at: $0.at) }
+        try harness.update(run, "{}", timestamp: Harness.epoch / 1000 + 4_000)
+        #expect(harness.sent.count == 1)
+        #expect(try harness.participant(run)?.place.usable == nil)
+    }
+
     @Test func `lives on with who got it after the time that APNs names`() throws {
         let harness = try Harness()
         let run = try harness.joined()
