@@ -64,7 +64,12 @@ extension Step {
     }
 
     private func hold(_ gate: Gate, _ reason: String) throws(StoreError) {
-        guard gate.fault == nil else { return }
+        guard gate.fault == nil else {
+            // What is out of order by now is what an operator has to mend.
+            gate.fault = reason
+            if gate.isChanged { try save(gate) }
+            return
+        }
         gate.fault = reason
         gate.since = now.wall
         gate.trialDelay = limits.trialFirstMilliseconds

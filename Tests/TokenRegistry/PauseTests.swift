@@ -52,6 +52,15 @@ import Testing
         #expect(harness.counts(next) == .of(delivered: 1), "the other phone of it")
     }
 
+    @Test(arguments: Life.allCases)
+    func `tells the fault that its last trial met`(life: Life) throws {
+        let (harness, _, _) = try faulty(life, .retry(403, "InvalidProviderToken", after: 1_000))
+        harness.apns = { _ in .retry(403, "BadCertificate", after: 1_000) }
+        try harness.advance(seconds: 31)
+        #expect(harness.core.pauseReasons == [production: "BadCertificate"])
+        #expect(harness.logs.filter { $0 == "paused" }.count == 1)
+    }
+
     @Test func `is tried every fifteen minutes in the end`() throws {
         let harness = try Harness()
         let run = try harness.joined()
