@@ -5,6 +5,7 @@ import Testing
 /// Runs the story of a channel under faults, lets the world become kind again, and checks what was promised.
 private func simulate(seed: UInt64, faults: Faults) throws -> (breaches: [String], summary: String) {
     let world = try World(seed: seed, faults: faults)
+    defer { world.end() }
     let story = ChannelStory(world)
     story.plan()
     try world.run(seconds: 130)

@@ -104,6 +104,43 @@ import Testing
         #expect(world.phones.violations == [])
     }
 
+    /// Neither the batch that the registry takes in over many turns, nor who waits for it, has to wait for a minute.
+    @Test func `a store that fails while a batch is taken in has the rest of it come again at once`() throws {
+        // Under this seed two phones are a turn.
+        let world = try World(seed: 3, faults: .none)
+        let phones = (1...40).map { "p\($0)" }
+        for phone in phones {
+            let token = world.phones.add(phone)
+            let request = ["hwid": phone, "activity_push_to_start_token": token]
+            world.tell(.init(method: "setActivityPushToStartToken", request: request), phone: phone)
+        }
+        try world.run(seconds: 10)
+        notify(
+            world, "startLiveActivity",
+            [
+                "content": "Cooking", "title": "Order", "live_activity_id": "a1", "devices": phones,
+                "live_activity": [
+                    "event": "start", "content-state": ["n": 0], "attributes-type": "Order",
+                    "attributes": ["activity": "a1"],
+                ],
+            ])
+        func rows() -> Int64 {
+            let count = try? world.registry.store.database.first("SELECT count(*) FROM delivery") {
+                $0.int(0)
+            }
+            return count ?? 0
+        }
+        #expect(try world.run(seconds: 5) { rows() > 10 })
+        world.faults.fail = 1
+        try world.run(seconds: 5) { world.failures > 0 }
+        world.faults = .none
+        #expect(rows() < 40)
+        #expect(try world.run(seconds: 5) { world.phones.shown.values.count { $0["a1"] != nil } == 40 })
+        try world.run(seconds: 90)
+        #expect(!world.logs.contains { $0.contains("sent-again") })
+        #expect(world.phones.violations == [])
+    }
+
     private func state(_ code: String, _ world: World) throws -> String? {
         var state: String?
         world.state(of: code) { state = $0["state"] as? String }

@@ -94,6 +94,14 @@ extension World {
         }
     }
 
+    /// Drops what lies ahead, and the calls that nobody answers any more: they hold the story that made them, and it
+    /// holds the world.
+    func end() {
+        agenda = Agenda()
+        calls = [:]
+        phoneCalls = [:]
+    }
+
     private func round(of process: any SimulatedProcess) throws {
         let point = random.happens(faults.kill) ? random.pick(KillPoint.allCases) : nil
         let round = try process.round(at: now, kill: point, fail: point == nil ? failPoint(process) : nil)
