@@ -65,6 +65,11 @@ extension Ledger {
     private static let newestOfDevice = SQL(
         "\(select) WHERE p.device = ? AND p.token IS NOT NULL ORDER BY p.number DESC LIMIT 1")
 
+    /// Has all participants of a run served by their tokens, not by its channel.
+    func serveByToken(run: Int64) throws(StoreError) {
+        try database.run("UPDATE participant SET listens = 0 WHERE run = ?", .int(run))
+    }
+
     func participant(_ number: Int64) throws(StoreError) -> ParticipantFields? {
         try database.first(Ledger.byNumber, .int(number)) { row throws(StoreError) in
             try ParticipantFields(row)

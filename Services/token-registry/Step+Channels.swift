@@ -37,13 +37,10 @@ extension Step {
     /// Notes that whoever is in a run already has come by a token.
     private func serveByToken(_ run: RunRecord) throws(StoreError) {
         try flush()
-        var after = Int64.min
-        while true {
-            let page = try ledger.participants(
-                run: run.number, after: after, through: .max, limit: limits.rowsPerRound)
-            for (fields, _) in page { adopt(fields).listens = false }
-            guard page.count == limits.rowsPerRound, let last = page.last else { return }
-            after = last.participant.device
+        try ledger.serveByToken(run: run.number)
+        for participant in participantsAtHand(run: run.number) {
+            participant.listens = false
+            participant.markSaved()
         }
     }
 

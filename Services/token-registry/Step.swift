@@ -112,6 +112,9 @@ extension Step {
         return try ledger.participant(number).map(adopt)
     }
 
+    /// Those of a run's participants that this step has made or met.
+    func participantsAtHand(run: Int64) -> [Participant] { usedParticipants.filter { $0.run == run } }
+
     func participant(run: Int64, device: Int64) throws(StoreError) -> Participant? {
         try ledger.participant(run: run, device: device).map(adopt)
     }

@@ -196,6 +196,17 @@ import Testing
     // MARK: Without a start
 
     @Test(arguments: Life.allCases)
+    func `leaves whoever was there before it to their tokens`(life: Life) throws {
+        let harness = try Harness(life)
+        let run = try harness.joined(Token.number(0), "dev-0")
+        for n in 1..<40 { try harness.activityToken(Token.number(n), run: run, "dev-\(n)") }
+        let update = try change(harness, run, #"{"step":1}"#)
+        #expect(Set(harness.sent.map(\.target.token)) == Set((0..<40).map(Token.number) + [""]))
+        #expect(harness.sent.count == 41)
+        #expect(harness.counts(update) == .of(delivered: 41))
+    }
+
+    @Test(arguments: Life.allCases)
     func `can be all there is of an activity`(life: Life) throws {
         let harness = try Harness(life)
         let quiet = Channel(id: "cXVpZXQ=", environment: .sandbox, isStored: false)
