@@ -36,6 +36,22 @@ import Web
         #expect(try pipeline.stop() == 0)
     }
 
+    @Test(arguments: ["status", "doctor", "up"])
+    func `a command goes by the file that the environment names, as the services do`(_ command: String) throws
+    {
+        let process = Foundation.Process()
+        process.executableURL = Program.folder.appending(path: "liveline")
+        process.arguments = [command]
+        process.environment = ["LIVELINE_CONFIG": "/nowhere/liveline.json"]
+        let output = Pipe()
+        (process.standardOutput, process.standardError) = (output, output)
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus != 0)
+        #expect(text.contains("/nowhere/liveline.json"), "\(text)")
+    }
+
     @Test func `who names a relative data directory gets a configuration that holds from everywhere`() throws
     {
         let directory = FileManager.default.temporaryDirectory.appending(

@@ -9,7 +9,7 @@ struct DoctorCommand: Subcommand {
     static let summary = "examines a deployment, running or stopped, and says what to do"
     static let usage = "[--config FILE] [--run DIR] [--data DIR] [--offline] [--thorough]"
 
-    var configurationFile: String?
+    var configurationFile = ConfigurationFile.ofEnvironment
     var runDirectory: String?
     var dataDirectory: String?
     var isOffline = false

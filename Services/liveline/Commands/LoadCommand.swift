@@ -14,7 +14,7 @@ struct LoadCommand: DoorCaller, ControlCaller {
     var devices: Int?
     var isOwn = false
     var drill: String?
-    var configurationFile: String?
+    var configurationFile = ConfigurationFile.ofEnvironment
     var runDirectory: String?
     var app = LoadApp()
     var connections = 64

@@ -11,7 +11,7 @@ struct StatusCommand: DoorCaller {
 
     var door = Door.trial
     var code: String?
-    var configurationFile: String?
+    var configurationFile = ConfigurationFile.ofEnvironment
     var runDirectory: String?
 
     static var options: [CommandOption<StatusCommand>] {

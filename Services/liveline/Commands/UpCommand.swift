@@ -11,7 +11,7 @@ struct UpCommand: Subcommand {
     static let summary = "starts the five services on this machine and watches them"
     static let usage = "[--config FILE] [--run DIR] [--data DIR] [--simulator] [--only A,B]"
 
-    var configurationFile: String?
+    var configurationFile = ConfigurationFile.ofEnvironment
     var runDirectory: String?
     var dataDirectory: String?
     var hasSimulator = false

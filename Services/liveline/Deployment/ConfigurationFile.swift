@@ -3,6 +3,9 @@ import Service
 
 /// The configuration file as commands read it.
 enum ConfigurationFile {
+    /// The file that the environment names, as it does for the services; an option names another.
+    static var ofEnvironment: String? { ProcessInfo.processInfo.environment["LIVELINE_CONFIG"] }
+
     /// Reads it, with the environment over it.
     ///
     /// - Parameters:
