@@ -18,6 +18,11 @@ struct GivenBack {
     /// Whether a hand-over, or one that followed it, was given back.
     func has(_ target: Target) -> Bool { attempts[target.id].map { $0 >= target.attempt } ?? false }
 
+    /// Goes by a clock that was set by so many milliseconds.
+    mutating func moveInstants(by step: Int64) {
+        for index in forget.indices { forget[index].at += step }
+    }
+
     /// Forgets what is long over.
     mutating func prune(at now: Int64) {
         while firstToForget < forget.count, forget[firstToForget].at <= now {

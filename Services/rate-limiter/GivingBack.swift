@@ -29,8 +29,8 @@ extension RateLimiter {
     /// and paces are times of the former one, and the registry, which has all of them, moves them.
     mutating func followClock(_ now: Moment) -> [Effect<Never>] {
         guard let step = clockStep.notice(now) else { return [] }
-        paces = RecentPaces(countMax: windows.targets)
-        givenBack = GivenBack()
+        paces.moveInstants(by: step)
+        givenBack.moveInstants(by: step)
         for id in underway.keys { underway[id]?.target.sendBeforeMilliseconds += step }
         return waitingTargets.entries.keys.sorted().compactMap { id in
             waitingTargets.remove(id).map { giveBack($0.target, $0.content, .retry, "not-sent", at: now) }

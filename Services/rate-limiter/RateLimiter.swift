@@ -69,7 +69,7 @@ public struct RateLimiter: Core {
             waitingTargets.retarget(retarget)
             return []
         case .report(let report):
-            answered(report)
+            answered(report, at: now)
             return []
         case .hello(let hello) where sender.instance.service == .tokenRegistry:
             held = Set(hello.paused)
@@ -79,10 +79,10 @@ public struct RateLimiter: Core {
         }
     }
 
-    private mutating func answered(_ report: Report) {
+    private mutating func answered(_ report: Report, at now: Moment) {
         guard let target = takeAnswered(report) else { return }
         guard report.result == .delivered, let sentAt = report.sentAtMilliseconds else { return }
-        paces.sent(target, report, atMilliseconds: sentAt)
+        paces.sent(target, report, atMilliseconds: min(sentAt, now.wall))
     }
 
     /// Lets go of what a report is about: a push, or a target that a former life has sent and that waits here again.

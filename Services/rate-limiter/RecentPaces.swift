@@ -65,6 +65,16 @@ struct RecentPaces {
         tidy()
     }
 
+    /// Goes by a clock that was set by so many milliseconds.
+    mutating func moveInstants(by step: Int64) {
+        for participant in recent.keys {
+            recent[participant]?.pace.moveInstants(byMilliseconds: step)
+            recent[participant]?.report.moveInstants(byMilliseconds: step)
+            recent[participant]?.until += step
+        }
+        for index in forget.indices { forget[index].at += step }
+    }
+
     /// Forgets what delays nothing any more.
     mutating func prune(at now: Int64) {
         while firstToForget < forget.count, forget[firstToForget].at <= now { forgetFirst() }

@@ -38,6 +38,14 @@ extension Ledger {
     ///
     /// It goes through all participants and devices, which takes about a second for a million.
     func moveWaits(by step: Int64, former: Int64) throws(StoreError) {
+        if step < 0 {
+            // What is out, and may be lost, may tell a second of the former clock; a phone ignores what does not come later.
+            try database.run(
+                """
+                UPDATE participant SET last_wire = max(last_wire, ?1)
+                WHERE number IN (SELECT participant FROM delivery WHERE place = ?2)
+                """, .int(former / 1000), .int(Place.handedOver))
+        }
         // What is over by the former clock may lie ahead of the new one.
         let over = min(former, former + step)
         try database.run(

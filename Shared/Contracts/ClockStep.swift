@@ -4,6 +4,7 @@ public struct ClockStep: Sendable {
     public static let millisecondsMin: Int64 = 1_000
 
     private var offset: Int64?
+    private var last: (milliseconds: Int64, formerWall: Int64)?
 
     /// Knows no former instant.
     public init() {}
@@ -16,7 +17,23 @@ public struct ClockStep: Sendable {
         let offset = now.wall - now.monotonic
         self.offset = offset
         guard let former, abs(offset - former) >= ClockStep.millisecondsMin else { return nil }
+        last = (offset - former, now.wall - (offset - former))
         return offset - former
+    }
+
+    /// By how much the instants in a message are to be moved, if a neighbour on this host has sent it before the clock was
+    /// last set.
+    ///
+    /// - Parameters:
+    ///   - sentAt: what the neighbour's wall clock showed then, milliseconds since 1970.
+    ///   - now: the instant of receiving it.
+    /// - Returns: milliseconds; nil if it was sent since, as nearly all are.
+    public func lag(ofSentAt sentAt: Int64, at now: Moment) -> Int64? {
+        guard let last else { return nil }
+        let isOfBefore =
+            last.milliseconds > 0
+            ? sentAt <= last.formerWall : sentAt - now.wall > -last.milliseconds / 2
+        return isOfBefore ? last.milliseconds : nil
     }
 }
 
@@ -29,7 +46,9 @@ extension Message {
     public mutating func moveInstants(byMilliseconds step: Int64) {
         switch self {
         case .targets(var targets):
-            for index in targets.targets.indices { targets.targets[index].moveInstants(by: step) }
+            for index in targets.targets.indices {
+                targets.targets[index].moveInstants(byMilliseconds: step)
+            }
             self = .targets(targets)
         case .pushes(var pushes):
             for index in pushes.pushes.indices {
@@ -37,21 +56,33 @@ extension Message {
             }
             self = .pushes(pushes)
         case .report(var report):
-            report.retryAtMilliseconds?.moveInstant(by: step)
-            report.sentAtMilliseconds?.moveInstant(by: step)
+            report.moveInstants(byMilliseconds: step)
             self = .report(report)
-        case .hello, .registration, .registrations, .command, .batch, .retarget, .taken, .settled, .fact,
-            .noted,
-            .busy, .query, .answer:
-            break
+        case .hello, .registration, .registrations, .command, .batch, .retarget: break
+        case .taken, .settled, .fact, .noted, .busy, .query, .answer: break
         }
     }
 }
 
+extension Report {
+    /// Goes by a wall clock that was set by so many milliseconds.
+    public mutating func moveInstants(byMilliseconds step: Int64) {
+        retryAtMilliseconds?.moveInstant(by: step)
+        sentAtMilliseconds?.moveInstant(by: step)
+    }
+}
+
+extension Pace {
+    /// Goes by a wall clock that was set by so many milliseconds.
+    public mutating func moveInstants(byMilliseconds step: Int64) {
+        fullAtMilliseconds.moveInstant(by: step)
+        fiveNotBeforeMilliseconds.moveInstant(by: step)
+    }
+}
+
 extension Target {
-    fileprivate mutating func moveInstants(by step: Int64) {
-        pace.fullAtMilliseconds.moveInstant(by: step)
-        pace.fiveNotBeforeMilliseconds.moveInstant(by: step)
+    fileprivate mutating func moveInstants(byMilliseconds step: Int64) {
+        pace.moveInstants(byMilliseconds: step)
         notBeforeMilliseconds.moveInstant(by: step)
         sendBeforeMilliseconds.moveInstant(by: step)
     }

@@ -11,6 +11,7 @@ public struct Node<C: Core> {
     public private(set) var core: C
     /// Which life of which instance this is.
     public private(set) var life: Sender
+    private let firstEpoch: Int64
     private var outbox = Outbox()
     private var peers = Peers()
     private var pending: [Effect<C.Output>] = []
@@ -27,6 +28,7 @@ public struct Node<C: Core> {
     public init(core: C, life: Sender) {
         self.core = core
         self.life = life
+        firstEpoch = life.epoch
     }
 
     /// Everything to be done once the transaction has committed.
@@ -56,12 +58,15 @@ public struct Node<C: Core> {
     public mutating func receive(_ parcel: Parcel, at now: Moment, in store: inout C.Storage)
         throws(StoreError)
     {
-        // What was on its way to a former life has been taken back by its sender, or will be.
-        if let epoch = parcel.envelope.to, epoch != life.epoch {
+        followClock(now)
+        // What was on its way to a former process has been taken back by its sender, or will be.
+        if let epoch = parcel.envelope.to, !(firstEpoch...life.epoch).contains(epoch) {
             let label = [("type", parcel.envelope.type.rawValue)]
             return pending.append(.count(Count("misdirected", label, by: parcel.messages.count)))
         }
-        for message in parcel.messages {
+        let lag = clockStep.lag(ofSentAt: parcel.envelope.sentAtMilliseconds, at: now)
+        for var message in parcel.messages {
+            if let lag { message.moveInstants(byMilliseconds: lag) }
             guard message.isPlausible else {
                 pending.append(.count(Count("implausible", [("type", message.type.rawValue)])))
                 continue
@@ -80,7 +85,13 @@ public struct Node<C: Core> {
     public mutating func receive(_ event: C.External, at now: Moment, in store: inout C.Storage)
         throws(StoreError)
     {
+        followClock(now)
         try step(.external(event), at: now, in: &store)
+    }
+
+    /// Has what is kept go by the wall clock if that was set.
+    private mutating func followClock(_ now: Moment) {
+        if let step = clockStep.notice(now) { outbox.moveInstants(byMilliseconds: step) }
     }
 
     /// Acts on neighbours that came and went, and lets the core send more.
@@ -92,7 +103,7 @@ public struct Node<C: Core> {
     ///   - store: inside a transaction.
     /// - Throws: `StoreError` if the store fails.
     public mutating func turn(drained: Bool, at now: Moment, in store: inout C.Storage) throws(StoreError) {
-        if let step = clockStep.notice(now) { outbox.moveInstants(byMilliseconds: step) }
+        followClock(now)
         outbox.answered(pendingAnswers)
         pendingAnswers = []
         if drained {
@@ -252,7 +263,8 @@ public struct Node<C: Core> {
     /// the next commit.
     ///
     /// What they had sent to the core that was thrown away, and it had taken in without keeping it in the store, comes
-    /// again at once then, as after a crash. What is kept here stays, and goes on to be sent and answered.
+    /// again at once then, as after a crash. What is kept here stays, and goes on to be sent and answered; what is on its
+    /// way to the life before is taken in too.
     public mutating func renew() {
         // Another number than any life before it had, of which a neighbour may remember the last few.
         life.epoch += 1

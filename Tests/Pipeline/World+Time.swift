@@ -29,13 +29,14 @@ extension World {
         now.wall += seconds * 1000
     }
 
-    /// Plans so many times at which the clock is set, forward or back; in the end it is right.
+    /// Plans so many times at which the clock is set, forward or back; in the end it is right, or half an hour behind.
     func planClock(steps: Int) {
         guard steps > 0 else { return }
         var ahead: Int64 = 0
         var at = 5_000
         for step in 1...steps {
-            let next: Int64 = step == steps ? 0 : Int64(random.number(-100...100))
+            let end: Int64 = random.happens(0.5) ? 0 : -1_800
+            let next: Int64 = step == steps ? end : Int64(random.number(-100...100))
             let change = next - ahead
             ahead = next
             at += random.number(1_000...20_000)

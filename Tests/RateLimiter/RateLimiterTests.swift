@@ -147,6 +147,30 @@ import Testing
         #expect(bench.turn().pushes.isEmpty)
     }
 
+    @Test(arguments: [-3_600_000, -2_000, 2_000, 3_600_000] as [Int64])
+    func `a clock that is set leaves what was delivered known, and its pace as it was`(step: Int64) {
+        var bench = Bench()
+        let first = bench.target(message: 1)
+        bench.tell(bench.targets([first]))
+        bench.turn().pushes.forEach { bench.deliver($0) }
+        bench.now = bench.now.advanced(byMilliseconds: 1_000)
+        bench.now.wall += step
+        #expect(bench.tell(bench.targets([first])).reports.map(\.result) == [.delivered])
+        let began = bench.seconds
+        var second = bench.target(message: 2)
+        second.order = Order(seconds: first.order.seconds, sequence: 2)
+        bench.tell(bench.targets([second]))
+        #expect(bench.advance(seconds: 20).map { $0.second - began } == [14])
+    }
+
+    @Test func `a report by a clock ahead of ours delays nothing longer than the pace`() {
+        var bench = Bench()
+        bench.tell(bench.targets([bench.target(message: 1)]))
+        bench.turn().pushes.forEach { bench.deliver($0, atSecond: 3_600) }
+        bench.tell(bench.targets([bench.target(message: 2)]))
+        #expect(bench.advance(seconds: 20).map(\.second) == [15])
+    }
+
     @Test func `a target that comes again after it was delivered is answered, not sent`() {
         var bench = Bench()
         let target = bench.target(message: 1)

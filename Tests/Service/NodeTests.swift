@@ -147,18 +147,44 @@ import Testing
         #expect(!node.isAbandoned)
     }
 
-    @Test
-    mutating func `a renewed life says hello at once, and takes nothing more that was meant for the former`()
+    @Test mutating func `a renewed life says hello at once, and takes what was meant for the one before`()
         throws
     {
         try round([hearing(registry)])
         node.renew()
         let hello = try #require(try round().hello)
         #expect(hello.envelope.from.instance == segmenter && hello.envelope.from.epoch != 42)
-        var late = parcel([.command(command(1))], from: ingest)
-        late.envelope.to = 42
-        #expect(try round([late]).counts == [Count("misdirected", [("type", "command")])])
-        late.envelope.to = hello.envelope.from.epoch
-        #expect(try round([late]).parcels.map(\.to) == [registry])
+        for (epoch, command) in [(42, command(1)), (hello.envelope.from.epoch, command(2))] {
+            var late = parcel([.command(command)], from: ingest)
+            late.envelope.to = epoch
+            #expect(try round([late]).parcels.map(\.to) == [registry])
+        }
+        var stray = parcel([.command(command(3))], from: ingest)
+        stray.envelope.to = hello.envelope.from.epoch + 1
+        #expect(try round([stray]).counts == [Count("misdirected", [("type", "command")])])
+    }
+
+    @Test(arguments: [9_000, -9_000, 3_600_000, -3_600_000] as [Int64])
+    mutating func `what was sent before the clock was set goes by the clock as it is now`(step: Int64) throws
+    {
+        func report(sentAt: Int64, told toldAt: Int64) -> Parcel {
+            var report = Report(
+                id: PushID(message: 1, device: 1), attempt: 1, application: "A", environment: .production,
+                result: .delivered)
+            report.sentAtMilliseconds = sentAt
+            var parcel = parcel([.report(report)], from: gateway)
+            parcel.envelope.sentAtMilliseconds = toldAt
+            return parcel
+        }
+        try round([hearing(registry)])
+        let before = now.wall
+        now.wall += step
+        for delay in [100, 200] as [Int64] {
+            try round([report(sentAt: before - 10, told: before)], after: delay)
+            #expect(node.core.reports.last?.sentAtMilliseconds == before - 10 + step)
+        }
+        let after = now.wall
+        try round([report(sentAt: after - 50, told: after)], after: 3_000)
+        #expect(node.core.reports.last?.sentAtMilliseconds == after - 50)
     }
 }

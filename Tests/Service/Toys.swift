@@ -58,6 +58,8 @@ struct ToySegmenter: Core, Reloadable, Drainable {
     /// All that it was told, but turns.
     private(set) var told: [String] = []
     private(set) var turns = 0
+    /// The reports that it was told.
+    private(set) var reports: [Report] = []
     private var commands: [Command] = []
     var waiting: Int { commands.count }
     private var started = false
@@ -78,6 +80,7 @@ struct ToySegmenter: Core, Reloadable, Drainable {
             commands.append(command)
             return [.count(Count("commands", [("kind", command.kind.rawValue)]))]
         case .message(let message, let sender):
+            if case .report(let report) = message { reports.append(report) }
             told.append("\(message.type.rawValue) of \(sender.instance)")
             return []
         case .external(let text): return try external(text.text, now, store)
