@@ -28,6 +28,8 @@ struct DeliveryFields: Equatable {
     var sendBefore: Int64 = 0
     /// The number of the limiter that has it, or had it.
     var limiter = 0
+    /// The journal's sequence of the registration of the token that it was handed over with; 0 for a start or an alert.
+    var tokenSequence: Int64 = 0
     /// The `timestamp` of the last attempt, seconds since 1970.
     var wireSeconds: Int64?
     /// When the last attempt was written to APNs, milliseconds since 1970; 0 before the first.

@@ -5,9 +5,9 @@ extension DeliveryFields {
     static let columns = """
         d.message, d.device, d.participant, d.state, d.place, d.at, d.attempt, d.priority, d.alert, d.not_before,
         d.send_before, d.limiter, d.wire, d.sent_at, d.unsure, d.trial, d.reason, d.changed_at,
-        d.retry_at
+        d.retry_at, d.token_sequence
         """
-    static let columnCount = 19
+    static let columnCount = 20
 
     init(_ row: borrowing Row, _ offset: Int = 0) throws(StoreError) {
         id = PushID(message: row.int(offset), device: row.int(offset + 1))
@@ -28,6 +28,7 @@ extension DeliveryFields {
         reason = row.optionalText(offset + 16)
         changedAt = row.int(offset + 17)
         retryAt = row.int(offset + 18)
+        tokenSequence = row.int(offset + 19)
     }
 }
 
@@ -109,15 +110,17 @@ extension Ledger {
         try database.run(
             """
             INSERT INTO delivery (message, device, participant, state, place, at, attempt, priority, alert,
-                not_before, retry_at, send_before, limiter, wire, sent_at, unsure, trial, reason, changed_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                not_before, retry_at, send_before, limiter, wire, sent_at, unsure, trial, reason, changed_at,
+                token_sequence)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, .int(delivery.id.message), .int(delivery.id.device), .int(delivery.participant),
             .int(delivery.state.rawValue), Value(delivery.place), .int(delivery.at), Value(delivery.attempt),
             Value(delivery.priority), Value(delivery.alert), .int(delivery.notBefore),
             .int(delivery.retryAt), .int(delivery.sendBefore), Value(delivery.limiter),
             Value(delivery.wireSeconds), .int(delivery.sentAt),
             Value(delivery.isUnsure),
-            Value(delivery.isTrial), Value(delivery.reason), .int(delivery.changedAt))
+            Value(delivery.isTrial), Value(delivery.reason), .int(delivery.changedAt),
+            .int(delivery.tokenSequence))
     }
 
     func save(_ delivery: DeliveryFields) throws(StoreError) {
@@ -125,14 +128,15 @@ extension Ledger {
             """
             UPDATE delivery SET participant = ?, state = ?, place = ?, at = ?, attempt = ?, priority = ?, alert = ?,
                 not_before = ?, retry_at = ?, send_before = ?, limiter = ?, wire = ?, sent_at = ?, unsure = ?, trial = ?,
-                reason = ?, changed_at = ? WHERE message = ? AND device = ?
+                reason = ?, changed_at = ?, token_sequence = ? WHERE message = ? AND device = ?
             """, .int(delivery.participant), .int(delivery.state.rawValue), Value(delivery.place),
             .int(delivery.at), Value(delivery.attempt), Value(delivery.priority), Value(delivery.alert),
             .int(delivery.notBefore), .int(delivery.retryAt), .int(delivery.sendBefore),
             Value(delivery.limiter),
             Value(delivery.wireSeconds), .int(delivery.sentAt), Value(delivery.isUnsure),
             Value(delivery.isTrial),
-            Value(delivery.reason), .int(delivery.changedAt), .int(delivery.id.message),
+            Value(delivery.reason), .int(delivery.changedAt), .int(delivery.tokenSequence),
+            .int(delivery.id.message),
             .int(delivery.id.device))
     }
 

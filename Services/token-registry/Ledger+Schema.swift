@@ -132,9 +132,10 @@ extension Ledger {
     private static let waits = """
         ALTER TABLE delivery ADD COLUMN retry_at INTEGER NOT NULL DEFAULT 0;
         """
-    /// Cancels, pauses and resumes that ingest has not noted as taken; messages carry that themselves.
+    /// `control` holds the cancels, pauses and resumes that ingest has not noted as taken; messages carry that themselves.
     private static let controls = """
         CREATE TABLE control (number INTEGER PRIMARY KEY) STRICT;
+        ALTER TABLE delivery ADD COLUMN token_sequence INTEGER NOT NULL DEFAULT 0;
         """
     private static let rest = """
         CREATE TABLE fact (

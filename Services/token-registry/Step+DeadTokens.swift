@@ -14,7 +14,7 @@ extension Step {
         let handedAt = try handedAt(row)
         let death = TokenDeath(
             token: token, diedAt: report.apnsTimestampMilliseconds ?? handedAt, handedAt: handedAt,
-            toldAt: now.wall)
+            tokenSequence: row.tokenSequence, toldAt: now.wall)
         guard let participant else {
             try retirePushTokens(death, message.application)
             return try conclude(row, .failed, report.reason)
@@ -65,7 +65,7 @@ extension Step {
     private func retirePushTokens(_ death: TokenDeath, _ application: String) throws(StoreError) {
         for number in try ledger.devices(application, pushToken: death.token) {
             guard let device = try device(number), device.pushToken == death.token else { continue }
-            let place = TokenPlace(token: death.token, acceptedAt: device.pushAcceptedAt)
+            let place = TokenPlace(token: death.token, sequence: .max, acceptedAt: device.pushAcceptedAt)
             guard death.ends(place) else { continue }
             device.pushState = .dead
             device.pushDiedAt = max(device.pushDiedAt, death.instant(of: place))
@@ -118,12 +118,14 @@ extension Step {
     }
 }
 
-/// What APNs says with a 410, and when the push was handed over that it answers.
+/// What APNs says with a 410, and what it was told of.
 private struct TokenDeath {
     let token: String
     /// When APNs learned of it, milliseconds since 1970.
     let diedAt: Int64
+    /// When the push was handed over that it answers, and the sequence of the token's registration then; 0 if not known.
     let handedAt: Int64
+    let tokenSequence: Int64
     let toldAt: Int64
 
     /// After how many milliseconds APNs surely knows of a registration, though its clock may be another.
@@ -135,8 +137,10 @@ private struct TokenDeath {
     /// have been set back since the door accepted it, or be ahead of APNs'. What went to the token five minutes after its
     /// registration and is refused went to a dead one, whatever the clocks say.
     func ends(_ place: TokenPlace) -> Bool {
-        place.registeredAt <= diedAt || place.acceptedAt > toldAt
-            || handedAt - place.acceptedAt >= TokenDeath.certainMilliseconds
+        if place.registeredAt <= diedAt { return true }
+        // Registered before the push was handed over: no clock is needed to know that.
+        guard place.sequence <= tokenSequence else { return false }
+        return place.acceptedAt > toldAt || handedAt - place.acceptedAt >= TokenDeath.certainMilliseconds
     }
 
     /// When the token of a place died, so that to repeat its registration does not bring it back.

@@ -85,6 +85,7 @@ extension Step {
         row.sendBefore = now.wall + memory.settings(message.application).sendBeforeSeconds * 1000
         row.at = row.sendBefore
         row.limiter = limiter.number
+        row.tokenSequence = message.kind == .start ? 0 : participant?.place.sequence ?? 0
         row.isTrial = isTrial
         row.changedAt = now.wall
         if let participant {

@@ -171,6 +171,26 @@ import Testing
         #expect(try harness.participant(run)?.place.usable == Token.b)
     }
 
+    @Test(arguments: [-60_000, 0, 600_000] as [Int64])
+    func `that was registered again while the push was out lives, whatever is done to the clock`(step: Int64)
+        throws
+    {
+        let harness = try Harness()
+        let run = try harness.joined()
+        harness.apns = { _ in nil }
+        try harness.update(run, "{}")
+        try harness.advance(seconds: 1)
+        let died = harness.now.wall
+        try harness.advance(seconds: 2)
+        try harness.activityToken(Token.a, run: run)
+        try harness.advance(seconds: 1)
+        harness.now.wall += step
+        try harness.answer(
+            try #require(harness.unanswered.first), .failed(410, "Unregistered", at: died))
+        #expect(try harness.participant(run)?.place.usable == Token.a)
+        #expect(!harness.factKinds.contains(.tokenDied))
+    }
+
     @Test func `is known although the clock was set back since its registration`() throws {
         let harness = try Harness()
         let run = try harness.joined()
