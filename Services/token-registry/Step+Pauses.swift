@@ -43,7 +43,8 @@ extension Step {
             try setAside(gate)
         }
         // What was sent before the fault says nothing of now.
-        if gate.fault != nil, report.sentAtMilliseconds ?? now.wall >= gate.since {
+        let sentAt = report.sentAtMilliseconds ?? now.wall
+        if gate.fault != nil, sentAt >= gate.since, sentAt <= now.wall {
             gate.fault = nil
             gate.trial = nil
             emit(.log(LogLine(.info, "resumed", gate.pause.fields)))

@@ -17,6 +17,7 @@ extension Step {
         let isCurrent = row.isOut && row.attempt == report.attempt
         let isNews = isCurrent || report.result == .delivered && row.state != .delivered
         guard isNews, let device else { return ignore(.report) }
+        let told = report
         var report = report
         if let sentAt = report.sentAtMilliseconds {
             report.sentAtMilliseconds = try byThisClock(sentAt, isCurrent ? row : nil)
@@ -24,7 +25,7 @@ extension Step {
         let former = row.reason
         if isCurrent { try release(row, participant, device, trialFailed: Step.isOfFault(report)) }
         try note(report, row, participant)
-        try weigh(report, formerReason: former)
+        try weigh(told, formerReason: former)
         switch report.result {
         case .delivered: try deliver(row, message, participant, device, report)
         case _ where !row.isOpen: break

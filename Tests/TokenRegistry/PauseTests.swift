@@ -52,6 +52,28 @@ import Testing
         #expect(harness.counts(next) == .of(delivered: 1), "the other phone of it")
     }
 
+    @Test(arguments: [-60_000, 0, 60_000] as [Int64])
+    func `does not end with the success of a push that went before, whatever is done to the clock`(
+        step: Int64
+    )
+        throws
+    {
+        let harness = try Harness()
+        let run = try harness.joined()
+        try harness.activityToken(Token.b, run: run, "other")
+        harness.apns = {
+            $0.target.token == Token.a ? nil : .retry(403, "InvalidProviderToken", after: 1_000)
+        }
+        try harness.update(run, "{}")
+        #expect(harness.core.paused == [production])
+        try harness.advance(seconds: 1)
+        harness.now.wall += step
+        var early = try #require(harness.unanswered.first)
+        early.at -= 1
+        try harness.answer(early, .ok)
+        #expect(harness.core.paused == [production])
+    }
+
     @Test(arguments: Life.allCases)
     func `tells the fault that its last trial met`(life: Life) throws {
         let (harness, _, _) = try faulty(life, .retry(403, "InvalidProviderToken", after: 1_000))
