@@ -23,11 +23,25 @@ extension Step {
         var budget = budget
         while budget > 0, var arriving = memory.arriving.first {
             memory.arriving.removeFirst()
+            if arriving.taken == 0 { arriving.taken = try madeBefore(arriving.batch) }
             let part = arriving.batch.recipients[arriving.taken...].prefix(budget)
             arriving.taken += part.count
             budget -= part.count
             if try take(part, of: arriving.batch, from: arriving.sender) { memory.arriving.append(arriving) }
         }
+    }
+
+    /// How many recipients at the head of a batch have their rows from a former life, which ended before the batch did.
+    ///
+    /// They are no work again, or a store that fails often would never let a batch come to its end.
+    private func madeBefore(_ batch: Batch) throws(StoreError) -> Int {
+        guard try message(batch.command.sequence) != nil else { return 0 }
+        for (index, hwid) in batch.recipients.enumerated() {
+            guard let device = try ledger.device(batch.command.application, hwid: hwid),
+                try hasDelivery(PushID(message: batch.command.sequence, device: device.number))
+            else { return index }
+        }
+        return batch.recipients.count
     }
 
     /// Takes recipients of a batch in, and answers it once they are its last.

@@ -15,15 +15,7 @@ import Testing
                 method: "setActivityPushToStartToken",
                 request: ["hwid": "p1", "activity_push_to_start_token": start]), phone: "p1")
         try world.run(seconds: 3)
-        notify(
-            world, "startLiveActivity",
-            [
-                "content": "Cooking", "title": "Order", "live_activity_id": "a1", "devices": ["p1"],
-                "live_activity": [
-                    "event": "start", "content-state": ["n": 0], "attributes-type": "Order",
-                    "attributes": ["activity": "a1"],
-                ],
-            ])
+        begin("a1", on: ["p1"], in: world)
         try world.run(seconds: 40) { world.phones.shown["p1"]?["a1"]?.token != nil }
         try world.run(seconds: 20)
         return (world, try #require(world.phones.shown["p1"]?["a1"]?.token))
@@ -31,6 +23,18 @@ import Testing
 
     private func notify(_ world: World, _ method: String, _ notification: [String: Any]) {
         world.pushwoosh(method, ["auth": "k-test", "notifications": [notification]])
+    }
+
+    private func begin(_ name: String, on phones: [String], in world: World) {
+        notify(
+            world, "startLiveActivity",
+            [
+                "content": "Cooking", "title": "Order", "live_activity_id": name, "devices": phones,
+                "live_activity": [
+                    "event": "start", "content-state": ["n": 0], "attributes-type": "Order",
+                    "attributes": ["activity": name],
+                ],
+            ])
     }
 
     private func update(_ world: World, _ n: Int) {
@@ -115,15 +119,7 @@ import Testing
             world.tell(.init(method: "setActivityPushToStartToken", request: request), phone: phone)
         }
         try world.run(seconds: 10)
-        notify(
-            world, "startLiveActivity",
-            [
-                "content": "Cooking", "title": "Order", "live_activity_id": "a1", "devices": phones,
-                "live_activity": [
-                    "event": "start", "content-state": ["n": 0], "attributes-type": "Order",
-                    "attributes": ["activity": "a1"],
-                ],
-            ])
+        begin("a1", on: phones, in: world)
         func rows() -> Int64 {
             let count = try? world.registry.store.database.first("SELECT count(*) FROM delivery") {
                 $0.int(0)
@@ -138,6 +134,22 @@ import Testing
         #expect(try world.run(seconds: 5) { world.phones.shown.values.count { $0["a1"] != nil } == 40 })
         try world.run(seconds: 90)
         #expect(!world.logs.contains { $0.contains("sent-again") })
+        #expect(world.phones.violations == [])
+    }
+
+    @Test func `a store that fails every other time lets batches come to their end`() throws {
+        let world = try World(seed: 3, faults: .none)
+        let phones = (1...40).map { "p\($0)" }
+        for phone in phones {
+            let token = world.phones.add(phone)
+            let request = ["hwid": phone, "activity_push_to_start_token": token]
+            world.tell(.init(method: "setActivityPushToStartToken", request: request), phone: phone)
+        }
+        try world.run(seconds: 10)
+        begin("a1", on: phones, in: world)
+        try world.run(seconds: 0.1)
+        world.faults.fail = 0.5
+        #expect(try world.run(seconds: 120) { world.phones.shown.values.count { $0["a1"] != nil } == 40 })
         #expect(world.phones.violations == [])
     }
 
