@@ -61,6 +61,11 @@ final class Journal: TransactionalStore {
         try database.begin()
     }
 
+    func beginReading() throws(StoreError) {
+        lastSequence = nil
+        try database.beginReading()
+    }
+
     func commit() throws(StoreError) {
         if let lastSequence {
             try database.run("UPDATE meta SET number = ? WHERE name = 'sequence'", .int(lastSequence))

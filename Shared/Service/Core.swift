@@ -51,6 +51,10 @@ public protocol TransactionalStore {
     ///
     /// - Throws: `StoreError` if the store cannot be locked.
     mutating func begin() throws(StoreError)
+    /// Opens a transaction that only reads, which nobody who writes holds up.
+    ///
+    /// - Throws: `StoreError` if the store cannot be read.
+    mutating func beginReading() throws(StoreError)
     /// Makes what was written since `begin` durable.
     ///
     /// - Throws: `StoreError` if it cannot, for example on a full disk; nothing is written then.
@@ -59,6 +63,11 @@ public protocol TransactionalStore {
     ///
     /// - Throws: `StoreError` if the store is beyond use.
     mutating func rollback() throws(StoreError)
+}
+
+extension TransactionalStore {
+    /// Opens one that may write.
+    public mutating func beginReading() throws(StoreError) { try begin() }
 }
 
 /// The store of a service that keeps nothing.

@@ -15,8 +15,9 @@ public final class Database {
 
     /// The settings of a connection.
     public struct Options: Equatable, Sendable {
-        /// How long a call waits for another connection's lock, in milliseconds; 5,000 by default.
-        public var busyTimeoutMilliseconds: Int32 = 5_000
+        /// How long a call waits for another connection's lock, in milliseconds; 500 by default, since a service says no
+        /// hello and answers nobody meanwhile.
+        public var busyTimeoutMilliseconds: Int32 = 500
         /// How large the page cache grows, in KiB; 8,192 by default.
         public var cacheKibibytesMax = 8_192
         /// How large the write-ahead log grows before it is copied back, in bytes; 1 MiB by default, or an eighth of

@@ -94,6 +94,45 @@ import Web
         #expect(try fleet.outcomes(codes) == ["delivered": 5])
     }
 
+    @Test
+    func `a store that another program keeps locked: 503, reading goes on, and who is told to stop does`()
+        throws
+    {
+        let fleet = try Fleet(delivery: #"{"intervalSeconds":0}"#)
+        try fleet.startAll()
+        try fleet.addPhones(1)
+        let codes = try fleet.accepted([fleet.start("a1", on: "p1")])
+        #expect(try fleet.outcomes(codes) == ["delivered": 1])
+        var locks: [Database] = []
+        for store in Self.stores {
+            let lock = try Database(.file(path(store.name, fleet)))
+            try lock.run("BEGIN EXCLUSIVE")
+            locks.append(lock)
+        }
+        for n in 1...3 {
+            let answer = try #require(fleet.calls([fleet.update("a1", n)])[0])
+            #expect(answer.status == 503 && answer.body.contains("busy"), "\(answer)")
+            let began = ContinuousClock.now
+            #expect(try fleet.door("GET", "/v1/messages/\(codes[0])").status == 200)
+            #expect(try fleet.door("GET", "/healthz").status == 200)
+            #expect(ContinuousClock.now - began < .seconds(3))
+        }
+        for service in ["apns-gateway", "rate-limiter"] {
+            #expect(try !fleet.log(service).contains("neighbour-gone"), "\(service)")
+        }
+        // The door keeps what comes meanwhile; the others have it when the locks are gone.
+        for lock in locks { try lock.rollback() }
+        try fleet.wait(for: "an update to be accepted") {
+            fleet.calls([fleet.update("a1", 9)])[0]?.status == 200
+        }
+        try fleet.waitUntilShown(9, on: "p1")
+        for store in Self.stores {
+            let lock = try Database(.file(path(store.name, fleet)))
+            try lock.run("BEGIN EXCLUSIVE")
+            #expect(try fleet.stop(store.service) == 0, "\(store.service)")
+        }
+    }
+
     @Test(.enabled(if: ErringDisk.canBeMade, "needs root, loop devices and ext4"))
     func
         `a disk that takes no more writes while all runs: 503, reading goes on, and nothing accepted is lost`()

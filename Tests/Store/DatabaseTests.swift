@@ -23,7 +23,7 @@ import Testing
 
     @Test(arguments: [
         ("PRAGMA journal_mode", "wal"), ("PRAGMA synchronous", "2"), ("PRAGMA foreign_keys", "0"),
-        ("PRAGMA busy_timeout", "5000"), ("PRAGMA wal_autocheckpoint", "256"),
+        ("PRAGMA busy_timeout", "500"), ("PRAGMA wal_autocheckpoint", "256"),
         ("PRAGMA journal_size_limit", "1048576"),
     ])
     func `a file is set up`(pragma: String, value: String) throws {

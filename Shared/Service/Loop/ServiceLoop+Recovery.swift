@@ -5,9 +5,15 @@ import Telemetry
 /// What happens when the store fails: nothing that was decided takes place, messages are kept and taken again after
 /// a wait, and who waits outside is told.
 extension ServiceLoop {
-    /// Takes a failed transaction back.
+    /// Takes a failed transaction back, and gives up the core that has decided in it.
     func failed(_ error: StoreError, _ now: Moment) {
-        node.abandon()
+        giveUpCore()
+        waited(error, now)
+        if recovery.failures > 1, !error.isOfTheWorld { takeOneByOne(now) }
+    }
+
+    /// Waits for a store that opens no transaction: nothing was decided, so that the core stays.
+    func waited(_ error: StoreError, _ now: Moment) {
         do {
             try store.rollback()
         } catch {
@@ -15,7 +21,11 @@ extension ServiceLoop {
         }
         note(error, now)
         answerReading(now)
-        if recovery.failures > 1, !error.isOfTheWorld { takeOneByOne(now) }
+    }
+
+    private func giveUpCore() {
+        node.abandon()
+        owesNewLife = true
     }
 
     /// Makes sure that trying again can help: no wait makes a damaged file whole.
@@ -42,7 +52,8 @@ extension ServiceLoop {
     func recovered() {
         let failures = recovery.failures
         guard recovery.succeeded() else { return }
-        node.renew()
+        if owesNewLife { node.renew() }
+        owesNewLife = false
         context.logger.info("store-recovered", ["failures": failures])
     }
 
@@ -62,16 +73,21 @@ extension ServiceLoop {
         perform(node.commit(at: now), now)
     }
 
-    /// Hands in events that only read, in a transaction of their own, which a full disk does not stop.
+    /// Hands in events that only read, in a transaction of their own, which neither a full disk nor who writes stops.
     private func isAnswered(_ events: [C.External], _ now: Moment) -> Bool {
         do {
-            try store.begin()
+            try store.beginReading()
+        } catch {
+            counters.storeError(error.problem)
+            return false
+        }
+        do {
             if node.isAbandoned { try node.restart(makeCore(context), at: now, in: &store) }
             for event in events { try node.receive(event, at: now, in: &store) }
             try store.commit()
             return true
         } catch {
-            node.abandon()
+            giveUpCore()
             counters.storeError(error.problem)
             // The next transaction begins with a rollback of its own if this one fails.
             try? store.rollback()
@@ -92,7 +108,7 @@ extension ServiceLoop {
                 try store.commit()
                 perform(node.commit(at: now), now)
             } catch {
-                node.abandon()
+                giveUpCore()
                 try? store.rollback()
                 if error.isOfTheWorld {
                     rest = Array(inbox.parcels[index...])

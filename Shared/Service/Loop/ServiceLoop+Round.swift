@@ -137,6 +137,10 @@ extension ServiceLoop {
         guard isDue(now) else { return }
         do {
             try store.begin()
+        } catch {
+            return waited(error, now)
+        }
+        do {
             try decide(now)
             try store.commit()
         } catch {

@@ -24,6 +24,8 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
     let coder = ParcelCoder()
     var inbox = Inbox<C.External>()
     var recovery = Recovery()
+    /// A core was given up, and neighbours have not been told of the new life.
+    var owesNewLife = false
     var badMessages = LogGate()
     /// Whether the last round left something unread.
     var isBehind = false
@@ -73,7 +75,11 @@ final class ServiceLoop<C: Core, A: Adapter> where A.External == C.External, A.O
     /// What the service lacks to do its work, in words.
     var missing: [String] {
         var missing: [String] = []
-        if node.isAbandoned { missing.append(recovery.problem ?? "starting") }
+        if let problem = recovery.problem {
+            missing.append(problem)
+        } else if node.isAbandoned {
+            missing.append("starting")
+        }
         let living = node.livingServices
         missing += C.service.neighbours.filter { C.service.needs($0) && !living.contains($0) }.map {
             "no \($0.rawValue) heard"
