@@ -30,7 +30,8 @@ enum Help {
           POST   /phones/HWID/activities    the app starts one: id; optional attributesType, contentState, and token
                                             or channel
           POST   /phones/HWID/expect        activities: ids of the next starts whose attributes name none
-          POST   /phones/HWID/rotate        new token for an activity, or for the phone; optional formerTokenSeconds
+          POST   /phones/HWID/rotate        new token for an activity, or for the phone; optional formerTokenSeconds,
+                                            and registerAfterSeconds for an activity's
           POST   /phones/HWID/dismiss       the person removes an activity
           POST   /phones/HWID/offline, /online, /uninstall, /expire
           POST   /script                    one rule or an array: match {token, hwid, event, environment,

@@ -33,7 +33,9 @@ struct ChaosPlanTests {
         #expect(faults == Set(ChaosFault.allCases))
         #expect(all.contains { if case .hold = $0 { true } else { false } })
         #expect(all.contains { if case .restart = $0 { true } else { false } })
-        #expect(all.contains { if case .token(_, true) = $0 { true } else { false } })
+        for change in [TokenChange.rotated, .rotatedUnnoticed, .dismissed] {
+            #expect(all.contains { if case .token(_, change) = $0 { true } else { false } })
+        }
     }
 
     @Test func `what was missed is all due at once`() {

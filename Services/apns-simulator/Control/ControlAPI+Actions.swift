@@ -33,15 +33,22 @@ extension ControlAPI {
     private func rotate(
         _ body: [UInt8], _ phone: Int, _ fleet: inout PhoneFleet, _ now: Int64
     ) throws(ControlFault) {
-        let fields = try ControlFields(body: body, known: ["activity", "formerTokenSeconds"])
+        let fields = try ControlFields(
+            body: body, known: ["activity", "formerTokenSeconds", "registerAfterSeconds"])
         let formerSeconds =
             try fields.int("formerTokenSeconds", in: 0...2_592_000) ?? fleet.settings.formerTokenSeconds
+        let afterSeconds = try fields.int("registerAfterSeconds", in: 0...86_400) ?? 0
         guard let id = try fields.string("activity") else {
+            guard afterSeconds == 0 else {
+                throw ControlFault(message: "registerAfterSeconds: for the token of an activity only")
+            }
             fleet.rotatePhone(phone, formerSeconds: formerSeconds, nowMilliseconds: now)
             return
         }
         let slot = try slot(id, phone, fleet)
-        fleet.rotateActivity(slot, formerSeconds: formerSeconds, nowMilliseconds: now)
+        fleet.rotateActivity(
+            slot, formerSeconds: formerSeconds, registerAfterMilliseconds: afterSeconds.milliseconds,
+            nowMilliseconds: now)
     }
 
     private func dismiss(

@@ -111,12 +111,16 @@ extension PhoneFleet {
     }
 
     /// Replaces the update token of an activity; the former one dies after `formerSeconds`.
-    mutating func rotateActivity(_ slot: Int, formerSeconds: Int64, nowMilliseconds: Int64) {
+    mutating func rotateActivity(
+        _ slot: Int, formerSeconds: Int64, registerAfterMilliseconds: Int64 = 0, nowMilliseconds: Int64
+    ) {
         guard activities[slot].hasToken, activities[slot].isActive else { return }
         activities[slot].generation += 1
         activities[slot].changedAtMilliseconds = nowMilliseconds
         activities[slot].formerTokenUntilMilliseconds = nowMilliseconds + formerSeconds.milliseconds
-        register(.activity, phone: Int(activities[slot].phone), slot: slot, dueMilliseconds: nowMilliseconds)
+        register(
+            .activity, phone: Int(activities[slot].phone), slot: slot,
+            dueMilliseconds: nowMilliseconds + registerAfterMilliseconds)
     }
 
     /// Replaces a phone's device token and start tokens.

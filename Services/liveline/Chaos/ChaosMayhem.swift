@@ -21,6 +21,7 @@ final class ChaosMayhem: Pollable {
     private let supervisor: Supervisor
     private let client: HTTPClient
     private let control: SimulatorControl
+    private let unnoticedSeconds: Int64
     private let straying: (Int) -> (serial: Int, activity: String, hardwareID: String)?
     private let began = MonotonicClock.nowMilliseconds()
     /// What is to be done to a service as soon as it is ready.
@@ -41,14 +42,17 @@ final class ChaosMayhem: Pollable {
     ///   - supervisor: who starts services again.
     ///   - client: where calls are made.
     ///   - control: the simulator.
+    ///   - unnoticedSeconds: how late a phone registers a token at times: more than one push meets the old one unless it
+    ///     is known to be dead.
     ///   - straying: picks an activity whose tokens may change.
     init(
         _ plan: ChaosPlan, book: Shared<ChaosBook>, supervisor: Supervisor, client: HTTPClient,
-        control: SimulatorControl,
+        control: SimulatorControl, unnoticedSeconds: Int64,
         straying: @escaping (Int) -> (serial: Int, activity: String, hardwareID: String)?
     ) {
         (self.plan, self.book, self.supervisor) = (plan, book, supervisor)
         (self.client, self.control, self.straying) = (client, control, straying)
+        self.unnoticedSeconds = unnoticedSeconds
     }
 
     /// Whether every service that was killed, held or restarted works again.
@@ -64,7 +68,7 @@ final class ChaosMayhem: Pollable {
         for action in plan.due(nowMilliseconds - began) {
             switch action {
             case .fault(let fault): play(fault)
-            case .token(let pick, let isDismissed): changeToken(pick, isDismissed)
+            case .token(let pick, let change): self.change(pick, change)
             case .kill, .hold, .restart: waiting.append(action)
             }
         }
@@ -153,12 +157,17 @@ final class ChaosMayhem: Pollable {
         client.send(control.post("/connections") { $0.member("streamLimit", 1_000) }) { _ in }
     }
 
-    private func changeToken(_ pick: Int, _ isDismissed: Bool) {
+    private func change(_ pick: Int, _ change: TokenChange) {
         guard let (serial, activity, hardwareID) = straying(pick) else { return }
+        let isDismissed = change == .dismissed
         book.value.strays(serial, isDismissed: isDismissed)
         if isDismissed { dismissals += 1 } else { tokensChanged += 1 }
         let path = "\(SimulatorControl.phone(hardwareID))/\(isDismissed ? "dismiss" : "rotate")"
-        client.send(control.post(path) { $0.member("activity", activity) }) { [book] result in
+        let call = control.post(path) {
+            $0.member("activity", activity)
+            if change == .rotatedUnnoticed { $0.member("registerAfterSeconds", unnoticedSeconds) }
+        }
+        client.send(call) { [book] result in
             guard case .success(let answer) = result, let phone = try? SimulatorControl.read(answer) else {
                 return
             }

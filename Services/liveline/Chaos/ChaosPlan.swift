@@ -12,7 +12,7 @@ struct ChaosPlan {
         case restart(ServiceName)
         case fault(ChaosFault)
         /// Change the token of an activity, or dismiss it.
-        case token(pick: Int, isDismissed: Bool)
+        case token(pick: Int, TokenChange)
     }
 
     /// A kind of action that comes again and again.
@@ -83,8 +83,23 @@ struct ChaosPlan {
         case 3: return .fault(ChaosFault.random(using: &tracks[track].random))
         default:
             let pick = Int.random(in: 0..<1 << 30, using: &tracks[track].random)
-            return .token(pick: pick, isDismissed: tracks[track].random.happens(onceIn: 6))
+            return .token(pick: pick, TokenChange.random(using: &tracks[track].random))
         }
+    }
+}
+
+/// What becomes of the token of an activity.
+enum TokenChange: Sendable {
+    /// The phone has a new one, and registers it at once.
+    case rotated
+    /// It registers the new one when pushes have met the old one.
+    case rotatedUnnoticed
+    /// The person dismisses the activity.
+    case dismissed
+
+    static func random(using random: inout ChaosRandom) -> TokenChange {
+        if random.happens(onceIn: 6) { return .dismissed }
+        return random.happens(onceIn: 3) ? .rotatedUnnoticed : .rotated
     }
 }
 

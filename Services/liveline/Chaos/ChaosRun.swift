@@ -34,7 +34,7 @@ struct ChaosRun {
         ) { judge.add($0, $1) }
         let mayhem = ChaosMayhem(
             ChaosPlan(parameters), book: book, supervisor: own.running.supervisor, client: loop.client,
-            control: own.control
+            control: own.control, unnoticedSeconds: parameters.intervalSeconds * 5 / 2
         ) { traffic.straying($0) }
         defer { mayhem.calm() }
         let cast = Cast(

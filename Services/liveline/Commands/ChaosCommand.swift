@@ -41,7 +41,8 @@ struct ChaosCommand: Subcommand {
                 "--token-ms", "from one changed token to the next (400)", 10...86_400_000,
                 \.parameters.tokenMilliseconds),
             .number(
-                "--settle", "seconds to come to rest in the end (300)", 1...86_400, \.parameters.settleSeconds
+                "--settle", "seconds to come to rest in the end (300)", 150...86_400,
+                \.parameters.settleSeconds
             ),
             .flag("--keep", "keep stores and logs also when all is well", \.isKept),
         ]
