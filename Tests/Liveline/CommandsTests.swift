@@ -163,13 +163,24 @@ struct ServiceStateTests {
         #expect(ask(["/readyz": (status, "")]).readiness == readiness)
     }
 
+    @Test func `who stands by is no fault as long as another works`() {
+        let standby = ask(["/readyz": (503, "standing by: another ingest works\n")])
+        #expect(standby.readiness == .standsBy)
+        let other = ServiceState(instance: InstanceName(.ingest, 2), readiness: .ready)
+        #expect(ServiceState.isReady([standby, other]))
+        #expect(!ServiceState.isReady([standby]))
+        let stuck = ServiceState(instance: InstanceName(.ingest, 2), readiness: .notReady)
+        #expect(!ServiceState.isReady([standby, stuck]) && !ServiceState.isReady([other, stuck]))
+        #expect(ServiceState.table([standby, other]).contains("ingest.2  ready"))
+    }
+
     @Test func `where nobody listens no service runs`() {
-        #expect(ask([:]) == ServiceState(service: .ingest, readiness: .absent))
+        #expect(ask([:]) == ServiceState(instance: InstanceName(.ingest), readiness: .absent))
     }
 
     @Test func `one that listens and says nothing does not answer`() {
         let state = ServiceState.ask(.ingest, Configuration()) { _ in throw HTTPClientError(.timedOut) }
-        #expect(state == ServiceState(service: .ingest, readiness: .silent))
+        #expect(state == ServiceState(instance: InstanceName(.ingest), readiness: .silent))
         #expect(ServiceState.table([state]).contains("does not answer"))
     }
 

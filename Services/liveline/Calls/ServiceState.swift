@@ -1,4 +1,5 @@
 import Contracts
+import FoundationEssentials
 import Service
 import Web
 
@@ -8,12 +9,14 @@ struct ServiceState: Sendable, Equatable {
     enum Readiness: String, Sendable {
         case ready = "ready"
         case notReady = "not ready"
+        /// Another instance works, and it takes over when that one is gone.
+        case standsBy = "stands by"
         /// It is held, stuck or very busy.
         case silent = "does not answer"
         case absent = "not running"
     }
 
-    var service: ServiceName
+    var instance: InstanceName
     var readiness: Readiness
     /// What it keeps until it is answered, messages.
     var kept: Double?
@@ -22,16 +25,42 @@ struct ServiceState: Sendable, Equatable {
     var cpuSeconds: Double?
     var residentBytes: Double?
 
-    /// Asks a service.
+    /// Asks the first instance of a service.
     static func ask(
         _ service: ServiceName, _ configuration: Configuration,
         by call: (HTTPClientRequest) throws -> HTTPClientResponse = { try HTTPClient.perform($0) }
     ) -> ServiceState {
-        let address = AdminAddress(InstanceName(service), configuration)
-        var state = ServiceState(service: service, readiness: .absent)
+        ask(InstanceName(service), configuration, by: call)
+    }
+
+    /// Asks a service that runs, all its instances; of those that do not run the first.
+    static func askAll(_ service: ServiceName, _ configuration: Configuration) -> [ServiceState] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: configuration.runDirectory)) ?? []
+        let others = names.compactMap { name in
+            name.hasSuffix(".admin") ? InstanceName(String(name.dropLast(".admin".count))) : nil
+        }
+        return Set(others + [InstanceName(service)]).filter { $0.service == service }.sorted()
+            .map { ask($0, configuration) }
+            .filter { $0.instance.number == 1 || $0.readiness != .absent }
+    }
+
+    /// Whether a service works: one instance of those that work one at a time, else all.
+    static func isReady(_ states: [ServiceState]) -> Bool {
+        states.contains { $0.readiness == .standsBy }
+            ? states.contains { $0.readiness == .ready } : states.allSatisfy { $0.readiness == .ready }
+    }
+
+    /// Asks an instance.
+    static func ask(
+        _ instance: InstanceName, _ configuration: Configuration,
+        by call: (HTTPClientRequest) throws -> HTTPClientResponse = { try HTTPClient.perform($0) }
+    ) -> ServiceState {
+        let address = AdminAddress(instance, configuration)
+        var state = ServiceState(instance: instance, readiness: .absent)
         do {
             let answer = try call(address.request("/readyz", timeoutMilliseconds: 2_000))
-            state.readiness = answer.status == 200 ? .ready : .notReady
+            let standsBy = String(decoding: answer.body, as: UTF8.self).hasPrefix("standing by")
+            state.readiness = answer.status == 200 ? .ready : standsBy ? .standsBy : .notReady
             let metrics = try call(address.request("/metrics", timeoutMilliseconds: 2_000))
             if metrics.status == 200 {
                 state.take(MetricsText(String(decoding: metrics.body, as: UTF8.self)))
@@ -57,7 +86,8 @@ struct ServiceState: Sendable, Equatable {
         ])
         for state in states {
             table.add(
-                state.service.rawValue, state.readiness.rawValue, count(state.kept), count(state.waiting),
+                state.instance.number == 1 ? state.instance.service.rawValue : "\(state.instance)",
+                state.readiness.rawValue, count(state.kept), count(state.waiting),
                 state.cpuSeconds.map { Numbers.fixed($0, 2) } ?? "-",
                 state.residentBytes.map { Numbers.fixed($0 / 1_048_576, 1) } ?? "-")
         }

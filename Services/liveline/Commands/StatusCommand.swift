@@ -31,17 +31,27 @@ struct StatusCommand: DoorCaller {
         return true
     }
 
+    private func show(_ code: String, from door: Door, on console: Console) throws(CommandFailure) -> Verdict
+    {
+        console.say(try MessageStatus.fetch(code, from: door).text)
+        return .good
+    }
+
     func run(on console: Console) throws(CommandFailure) -> Verdict {
-        if let code {
-            console.say(try MessageStatus.fetch(code, from: door).text)
-            return .good
-        }
         var options = Options()
         options.configurationPath = configurationFile
         options.runDirectory = runDirectory
+        if let code, configurationFile == nil || door.url != Door.trial.url {
+            return try show(code, from: door, on: console)
+        }
         let configuration = try ConfigurationFile.read(options).configuration
-        let states = Deployment.goingDown.map { ServiceState.ask($0, configuration) }
-        console.say(ServiceState.table(states))
-        return states.allSatisfy { $0.readiness == .ready } ? .good : .bad
+        if let code {
+            var door = door
+            door.url = configuration.doorURL
+            return try show(code, from: door, on: console)
+        }
+        let states = Deployment.goingDown.map { ServiceState.askAll($0, configuration) }
+        console.say(ServiceState.table(states.flatMap { $0 }))
+        return states.allSatisfy(ServiceState.isReady) ? .good : .bad
     }
 }

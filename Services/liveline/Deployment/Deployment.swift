@@ -74,7 +74,10 @@ struct Deployment: Sendable {
     }
 
     /// Where the HTTP door is, as a URL.
-    var doorURL: String {
-        "\(configuration.http.certificateFile == nil ? "http" : "https")://\(configuration.http.listen)"
-    }
+    var doorURL: String { configuration.doorURL }
+}
+
+extension Configuration {
+    /// Where the HTTP door is, as a URL.
+    var doorURL: String { "\(http.certificateFile == nil ? "http" : "https")://\(http.listen)" }
 }

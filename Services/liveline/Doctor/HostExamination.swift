@@ -4,7 +4,7 @@ import Service
 
 /// Looks at what the host gives: directories, disk, clock, certificates.
 struct HostExamination {
-    /// Below so many bytes of free disk the door soon says 503.
+    /// Below so many bytes of free disk, or a quarter of the disk if that is less, the door soon says 503.
     static let diskLeast: Int64 = 256 << 20
     /// So many bytes are left to registrations, or an eighth of the disk if that is less (ingest's `IngestLimits`).
     static let diskReserve: Int64 = 16 << 20
@@ -47,8 +47,8 @@ struct HostExamination {
 
     private func disk(_ directory: String) -> [Finding] {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: directory)
-        guard let free = FileNumber.read(attributes?[.systemFreeSize]), free < Self.diskLeast,
-            let size = FileNumber.read(attributes?[.systemSize])
+        guard let free = FileNumber.read(attributes?[.systemFreeSize]),
+            let size = FileNumber.read(attributes?[.systemSize]), free < min(UInt64(Self.diskLeast), size / 4)
         else { return [] }
         return [Self.disk(directory, free: Int64(free), size: Int64(clamping: size))]
     }
