@@ -150,7 +150,7 @@ struct CommandsTests {
 
 struct ServiceStateTests {
     private func ask(_ answers: [String: (Int, String)]) -> ServiceState {
-        ServiceState.ask(.ingest, Configuration()) { request in
+        ServiceState.ask(InstanceName(.ingest), Configuration()) { request in
             guard let answer = answers.first(where: { request.url.hasSuffix($0.key) })?.value else {
                 throw HTTPClientError(.connectionFailed)
             }
@@ -179,7 +179,9 @@ struct ServiceStateTests {
     }
 
     @Test func `one that listens and says nothing does not answer`() {
-        let state = ServiceState.ask(.ingest, Configuration()) { _ in throw HTTPClientError(.timedOut) }
+        let state = ServiceState.ask(InstanceName(.ingest), Configuration()) { _ in
+            throw HTTPClientError(.timedOut)
+        }
         #expect(state == ServiceState(instance: InstanceName(.ingest), readiness: .silent))
         #expect(ServiceState.table([state]).contains("does not answer"))
     }

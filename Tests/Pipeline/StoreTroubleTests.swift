@@ -19,6 +19,16 @@ import Web
         #expect(try fleet.stop(service) == 0)
     }
 
+    /// All services, with one activity that is shown on one phone.
+    private func startedFleet() throws -> (Fleet, codes: [String]) {
+        let fleet = try Fleet(delivery: #"{"intervalSeconds":0}"#)
+        try fleet.startAll()
+        try fleet.addPhones(1)
+        let codes = try fleet.accepted([fleet.start("a1", on: "p1")])
+        #expect(try fleet.outcomes(codes) == ["delivered": 1])
+        return (fleet, codes)
+    }
+
     @Test(arguments: stores)
     func
         `a damaged store, a newer one and something else at its place are refused by name, and left as they are`(
@@ -98,11 +108,7 @@ import Web
     func `a store that another program keeps locked: 503, reading goes on, and who is told to stop does`()
         throws
     {
-        let fleet = try Fleet(delivery: #"{"intervalSeconds":0}"#)
-        try fleet.startAll()
-        try fleet.addPhones(1)
-        let codes = try fleet.accepted([fleet.start("a1", on: "p1")])
-        #expect(try fleet.outcomes(codes) == ["delivered": 1])
+        let (fleet, codes) = try startedFleet()
         var locks: [Database] = []
         for store in Self.stores {
             let lock = try Database(.file(path(store.name, fleet)))
@@ -129,7 +135,7 @@ import Web
         for store in Self.stores {
             let lock = try Database(.file(path(store.name, fleet)))
             try lock.run("BEGIN EXCLUSIVE")
-            #expect(try fleet.stop(store.service) == 0, "\(store.service)")
+            #expect(try fleet.stop(store.service, withinSeconds: 10) == 0, "\(store.service)")
         }
     }
 
@@ -200,11 +206,7 @@ import Web
     func `nothing is accepted into a journal that was removed`(_ name: String)
         throws
     {
-        let fleet = try Fleet(delivery: #"{"intervalSeconds":0}"#)
-        try fleet.startAll()
-        try fleet.addPhones(1)
-        let codes = try fleet.accepted([fleet.start("a1", on: "p1")])
-        #expect(try fleet.outcomes(codes) == ["delivered": 1])
+        let (fleet, _) = try startedFleet()
         try FileManager.default.removeItem(atPath: "\(fleet.dataDirectory)/\(name)")
         for n in 1...2 {
             let answer = try #require(fleet.calls([fleet.update("a1", n)])[0])

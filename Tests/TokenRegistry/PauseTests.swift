@@ -55,9 +55,7 @@ import Testing
     @Test(arguments: [-60_000, 0, 60_000] as [Int64])
     func `does not end with the success of a push that went before, whatever is done to the clock`(
         step: Int64
-    )
-        throws
-    {
+    ) throws {
         let harness = try Harness()
         let run = try harness.joined()
         try harness.activityToken(Token.b, run: run, "other")
