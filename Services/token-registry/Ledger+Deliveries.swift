@@ -132,11 +132,9 @@ extension Ledger {
             """, .int(delivery.participant), .int(delivery.state.rawValue), Value(delivery.place),
             .int(delivery.at), Value(delivery.attempt), Value(delivery.priority), Value(delivery.alert),
             .int(delivery.notBefore), .int(delivery.retryAt), .int(delivery.sendBefore),
-            Value(delivery.limiter),
-            Value(delivery.wireSeconds), .int(delivery.sentAt), Value(delivery.isUnsure),
-            Value(delivery.isTrial),
-            Value(delivery.reason), .int(delivery.changedAt), .int(delivery.tokenSequence),
-            .int(delivery.id.message),
+            Value(delivery.limiter), Value(delivery.wireSeconds), .int(delivery.sentAt),
+            Value(delivery.isUnsure), Value(delivery.isTrial), Value(delivery.reason),
+            .int(delivery.changedAt), .int(delivery.tokenSequence), .int(delivery.id.message),
             .int(delivery.id.device))
     }
 

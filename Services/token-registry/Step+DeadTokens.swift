@@ -64,11 +64,11 @@ extension Step {
 
     private func retirePushTokens(_ death: TokenDeath, _ application: String) throws(StoreError) {
         for number in try ledger.devices(application, pushToken: death.token) {
-            guard let device = try device(number), device.pushToken == death.token else { continue }
-            let place = TokenPlace(token: death.token, sequence: .max, acceptedAt: device.pushAcceptedAt)
-            guard death.ends(place) else { continue }
+            guard let device = try device(number), device.pushToken == death.token,
+                device.pushAcceptedAt <= death.diedAt
+            else { continue }
             device.pushState = .dead
-            device.pushDiedAt = max(device.pushDiedAt, death.instant(of: place))
+            device.pushDiedAt = max(device.pushDiedAt, death.diedAt)
         }
     }
 
@@ -123,9 +123,11 @@ private struct TokenDeath {
     let token: String
     /// When APNs learned of it, milliseconds since 1970.
     let diedAt: Int64
-    /// When the push was handed over that it answers, and the sequence of the token's registration then; 0 if not known.
+    /// When the push was handed over that it answers, milliseconds since 1970.
     let handedAt: Int64
+    /// The sequence of the token's registration then; 0 if not known.
     let tokenSequence: Int64
+    /// When the registry learned of it, milliseconds since 1970.
     let toldAt: Int64
 
     /// After how many milliseconds APNs surely knows of a registration, though its clock may be another.
