@@ -25,14 +25,6 @@ struct ServiceState: Sendable, Equatable {
     var cpuSeconds: Double?
     var residentBytes: Double?
 
-    /// Asks the first instance of a service.
-    static func ask(
-        _ service: ServiceName, _ configuration: Configuration,
-        by call: (HTTPClientRequest) throws -> HTTPClientResponse = { try HTTPClient.perform($0) }
-    ) -> ServiceState {
-        ask(InstanceName(service), configuration, by: call)
-    }
-
     /// Asks a service that runs, all its instances; of those that do not run the first.
     static func askAll(_ service: ServiceName, _ configuration: Configuration) -> [ServiceState] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: configuration.runDirectory)) ?? []

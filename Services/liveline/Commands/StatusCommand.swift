@@ -31,27 +31,29 @@ struct StatusCommand: DoorCaller {
         return true
     }
 
-    private func show(_ code: String, from door: Door, on console: Console) throws(CommandFailure) -> Verdict
-    {
-        console.say(try MessageStatus.fetch(code, from: door).text)
-        return .good
-    }
-
     func run(on console: Console) throws(CommandFailure) -> Verdict {
-        var options = Options()
-        options.configurationPath = configurationFile
-        options.runDirectory = runDirectory
-        if let code, configurationFile == nil || door.url != Door.trial.url {
-            return try show(code, from: door, on: console)
-        }
-        let configuration = try ConfigurationFile.read(options).configuration
         if let code {
-            var door = door
-            door.url = configuration.doorURL
-            return try show(code, from: door, on: console)
+            console.say(try MessageStatus.fetch(code, from: namedDoor()).text)
+            return .good
         }
+        let configuration = try configuration()
         let states = Deployment.goingDown.map { ServiceState.askAll($0, configuration) }
         console.say(ServiceState.table(states.flatMap { $0 }))
         return states.allSatisfy(ServiceState.isReady) ? .good : .bad
+    }
+
+    /// The door that an option names, or else the configuration.
+    private func namedDoor() throws(CommandFailure) -> Door {
+        guard configurationFile != nil, door.url == Door.trial.url else { return door }
+        var door = door
+        door.url = try configuration().doorURL
+        return door
+    }
+
+    private func configuration() throws(CommandFailure) -> Configuration {
+        var options = Options()
+        options.configurationPath = configurationFile
+        options.runDirectory = runDirectory
+        return try ConfigurationFile.read(options).configuration
     }
 }

@@ -61,7 +61,7 @@ struct ImportRun {
     private func waitUntilTaken(_ peaks: inout ServiceUsage) throws(CommandFailure) {
         let end = MonotonicClock.nowMilliseconds() + settleMilliseconds
         while MonotonicClock.nowMilliseconds() < end {
-            let state = ServiceState.ask(.ingest, configuration) { try loop.call($0) }
+            let state = ServiceState.ask(InstanceName(.ingest), configuration) { try loop.call($0) }
             if state.waiting == 0 { return }
             progress.show("waiting in ingest: \(Numbers.grouped(Int(state.waiting ?? 0)))")
             peaks.raise(to: ServiceUsage.measure(configuration, loop))

@@ -144,7 +144,7 @@ struct OutageRun {
 
     private func waiting(at service: ServiceName) throws(CommandFailure) -> Int {
         for _ in 0..<10 {
-            let state = ServiceState.ask(service, configuration) { try loop.call($0) }
+            let state = ServiceState.ask(InstanceName(service), configuration) { try loop.call($0) }
             if let waiting = state.waiting { return Int(waiting) }
             try loop.run(forMilliseconds: Self.checkMilliseconds)
         }

@@ -17,7 +17,7 @@ struct ServiceUsage: Sendable, Equatable {
     static func measure(_ configuration: Configuration, _ loop: CallLoop) -> ServiceUsage {
         ServiceUsage(
             lines: Deployment.goingDown.compactMap { service in
-                let state = ServiceState.ask(service, configuration) { try loop.call($0) }
+                let state = ServiceState.ask(InstanceName(service), configuration) { try loop.call($0) }
                 guard let cpu = state.cpuSeconds else { return nil }
                 return Line(service: service, cpuSeconds: cpu, residentBytes: state.residentBytes ?? 0)
             })
