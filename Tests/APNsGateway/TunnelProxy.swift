@@ -22,6 +22,8 @@ final class TunnelProxy: Sendable {
         listener = descriptor
         port = Self.listen(descriptor)
         inBackground { [self] in
+            // Its number may be another socket's as soon as it is closed, so that nobody else does it.
+            defer { Glibc.close(descriptor) }
             while true {
                 let client = accept(descriptor, nil, nil)
                 guard client >= 0 else { return }
@@ -52,8 +54,14 @@ final class TunnelProxy: Sendable {
             return say("HTTP/1.1 502 Bad Gateway\r\n\r\n", client)
         }
         say("HTTP/1.1 200 Connection established\r\n\r\n", client)
-        inBackground { Self.copy(server, to: client) }
+        let isOver = DispatchSemaphore(value: 0)
+        inBackground {
+            Self.copy(server, to: client)
+            isOver.signal()
+        }
         Self.copy(client, to: server)
+        // Both are closed then, and their numbers are other sockets'.
+        isOver.wait()
     }
 
     private func say(_ text: String, _ client: CInt) {
@@ -66,6 +74,8 @@ final class TunnelProxy: Sendable {
             let count = recv(from, &buffer, buffer.count, 0)
             guard count > 0, send(to, &buffer, count, CInt(MSG_NOSIGNAL)) == count else { break }
         }
+        // The other way ends too: nothing that waits for either side waits on.
+        shutdown(from, CInt(SHUT_RDWR))
         shutdown(to, CInt(SHUT_RDWR))
     }
 

@@ -26,6 +26,8 @@ final class ListeningProxy: Sendable {
         self.listener = listener
         port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread {
+            // Its number may be another socket's as soon as it is closed, so that nobody else does it.
+            defer { close(listener) }
             while true {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { return }
@@ -41,8 +43,5 @@ final class ListeningProxy: Sendable {
         }
     }
 
-    deinit {
-        shutdown(listener, CInt(SHUT_RDWR))
-        close(listener)
-    }
+    deinit { shutdown(listener, CInt(SHUT_RDWR)) }
 }

@@ -74,13 +74,16 @@ import Testing
             logger: Logger(service: "segmenter", sink: log.sink), isAlone: true)
         var output: [UInt8] = []
         let writer = pair[1]
+        var isEnded = false
         let alone = Alone<ToySegmenter, ToyAdapter>(
             context: context, core: { _ in ToySegmenter() }, store: store, adapter: nil,
             clock: AloneClock(.real),
             write: { bytes in
                 output += bytes
                 // The input ends when the timer has done its work.
-                if String(decoding: output, as: UTF8.self).contains("due at") { close(writer) }
+                guard !isEnded, String(decoding: output, as: UTF8.self).contains("due at") else { return }
+                close(writer)
+                isEnded = true
             })
         let line = "{\"type\":\"event\",\"body\":\"in 30\"}\n"
         #expect(write(writer, line, line.utf8.count) == line.utf8.count)
