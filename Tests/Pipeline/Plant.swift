@@ -15,7 +15,7 @@ enum Plant: CaseIterable {
         switch self {
         case .olderStateOvertakes: "an older state after"
         case .endIsSuperseded: "goes on at"
-        case .deadTokenTakesTheNewerOne: "newest is"
+        case .deadTokenTakesTheNewerOne: "a dead token is used again"
         }
     }
 }

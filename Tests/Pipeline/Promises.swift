@@ -76,10 +76,12 @@ struct Promises {
         guard let newest = activity.accepted.keys.filter({ !activity.cancelled.contains($0) }).max() else {
             return []
         }
-        // What a state has replaced does not come back when that state is cancelled.
+        // What a state has replaced does not come back when that state is cancelled; it is superseded, or has failed where
+        // it met a token that had died.
+        let outcomes = story.outcomes[activity.accepted[newest] ?? ""] ?? [:]
         let isReplaced =
             activity.cancelled.contains { $0 > newest }
-            && story.outcomes[activity.accepted[newest] ?? ""]?["superseded"] ?? 0 > 0
+            && outcomes["superseded", default: 0] + outcomes["failed", default: 0] > 0
         return try activity.devices.compactMap { device in
             guard let shown = world.phones.shown[device]?[activity.name],
                 try !isInOtherRun(shown, activity)

@@ -91,7 +91,7 @@ func seeds(_ count: Int) -> [UInt64] {
         var caught: [String] = []
         var planted = 0
         // One mistake can break several promises, and not the same one first under each seed.
-        for seed in 1...60 as ClosedRange<UInt64> where !caught.contains(where: { $0.contains(plant.breach) })
+        for seed in 1...5 as ClosedRange<UInt64> where !caught.contains(where: { $0.contains(plant.breach) })
         {
             let result = try simulate(seed: seed, faults: .all, plant: plant)
             caught += result.breaches

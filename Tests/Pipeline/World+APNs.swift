@@ -79,14 +79,18 @@ extension World {
             inMilliseconds: Int64(random.number(100...20_000)))
     }
 
-    /// Gives an activity on a phone a new token, which the phone registers.
+    /// Gives an activity on a phone a new token, which the phone registers; one in three times later, so that what comes
+    /// meanwhile meets the dead one.
     func rotate(_ hwid: String, _ activity: String) {
         let waiting = Set((phoneCalls[hwid] ?? []).map(\.token))
         let new = phones.rotate(hwid, activity, at: phonesNow, isToBeTold: waiting.contains)
         guard let token = new else { return }
         trace("\(hwid) has token \(token.suffix(4)) for \(activity)")
         let request = ["hwid": hwid, "activity_id": activity, "activity_token": token]
-        tell(PhoneCall(method: "setActivityToken", request: request, token: token), phone: hwid)
+        let pause = random.happens(0.33) ? Int64(random.number(1_000...25_000)) : 0
+        tell(
+            PhoneCall(method: "setActivityToken", request: request, token: token, pauseMilliseconds: pause),
+            phone: hwid)
     }
 }
 

@@ -87,6 +87,8 @@ extension World {
         var request: [String: Any]
         /// The token that it is about.
         var token = ""
+        /// How long it waits before it is made, once it is the next.
+        var pauseMilliseconds: Int64 = 0
         var answered: () -> Void = {}
     }
 
@@ -101,11 +103,16 @@ extension World {
 
     private func tellNext(_ hwid: String) {
         guard let call = phoneCalls[hwid]?.first else { return }
+        guard call.pauseMilliseconds > 0 else { return tell(call, of: hwid) }
+        plan(.act { [unowned self] in tell(call, of: hwid) }, inMilliseconds: call.pauseMilliseconds)
+    }
+
+    private func tell(_ call: PhoneCall, of hwid: String) {
         pushwoosh(call.method, call.request, isRepeated: true) { [unowned self] status, _ in
             trace("\(hwid) \(call.method) \(call.token.suffix(4)): \(status)")
             guard status < 500 else {
                 // The door was busy: a phone comes again.
-                return plan(.act { [unowned self] in tellNext(hwid) }, inMilliseconds: 1_000)
+                return plan(.act { [unowned self] in tell(call, of: hwid) }, inMilliseconds: 1_000)
             }
             phoneCalls[hwid]?.removeFirst()
             call.answered()
