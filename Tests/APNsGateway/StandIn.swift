@@ -198,6 +198,9 @@ final class Rig {
             body: Array(#"{"reason":"BadDeviceToken"}"#.utf8))
     }
 
+    /// What time it is, which `bench` is told at the beginning of each turn.
+    var now: Moment { clock.now }
+
     func skip(seconds: Int64) { clock.skip(milliseconds: seconds * 1_000) }
     func delayNextToken(seconds: Int64) { clock.delayNextToken(milliseconds: seconds * 1_000) }
 

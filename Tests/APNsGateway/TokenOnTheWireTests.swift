@@ -15,7 +15,7 @@ import Testing
         let rig = try Rig()
         var ages: Set<Int64> = []
         rig.react = { rig, request in
-            ages.insert(rig.bench.now.wallSeconds - (Self.issuedAt(request) ?? 0))
+            ages.insert(rig.now.wallSeconds - (Self.issuedAt(request) ?? 0))
             return .answer(200)
         }
         rig.push(1...1_000)
