@@ -100,7 +100,7 @@ extension RunState {
         switch self {
         case .running: "running"
         case .ended: "ended"
-        case .empty: "empty"
+        case .awaiting, .empty: "empty"
         case .over: "over"
         }
     }

@@ -96,6 +96,9 @@ extension Ingest {
             return try journal.markEmpty(run, byFact: fact.number, restingOn: fact.registrationSequence)
         }
         guard let token = fact.token else { return }
+        if fact.kind == .tokenDied, let run = fact.run {
+            try journal.markTokenDied(run, atMilliseconds: now.wall)
+        }
         let mark: TokenRecord.Mark? =
             switch fact.kind {
             case .tokenDied: .died

@@ -25,6 +25,8 @@ struct Run: Equatable {
     var channel: Channel?
     /// How many bytes the attributes of its start have; nil if no start began it.
     var attributesBytes: Int64?
+    /// When it was last heard that APNs called a token of it dead, milliseconds since 1970.
+    var tokenDiedAtMilliseconds: Int64?
 }
 
 extension Journal {
@@ -33,7 +35,7 @@ extension Journal {
         try database.first(
             """
             SELECT run, application, space, activity, beganAt, isStart, digest, endedBy, endSettled, emptyBy,
-                firstTokenAt, lastRegistration, channel, channelEnvironment, channelStored, attributesBytes
+                firstTokenAt, lastRegistration, channel, channelEnvironment, channelStored, attributesBytes, tokenDiedAt
             FROM runs WHERE application = ? AND space = ? AND activity = ? ORDER BY run DESC LIMIT 1
             """, .text(activity.application), .int(activity.space.rawValue), .text(activity.name)
         ) { row throws(StoreError) in try Journal.run(row) }
@@ -44,7 +46,7 @@ extension Journal {
         try database.first(
             """
             SELECT run, application, space, activity, beganAt, isStart, digest, endedBy, endSettled, emptyBy,
-                firstTokenAt, lastRegistration, channel, channelEnvironment, channelStored, attributesBytes
+                firstTokenAt, lastRegistration, channel, channelEnvironment, channelStored, attributesBytes, tokenDiedAt
             FROM runs WHERE run = ?
             """, .int(number)
         ) { row throws(StoreError) in try Journal.run(row) }
@@ -74,7 +76,8 @@ extension Journal {
             beganAtMilliseconds: row.int(4), isStart: row.bool(5), digest: row.optionalBlob(6),
             endedBy: row.optionalInt(7), isEndSettled: row.bool(8), emptyBy: row.optionalInt(9),
             firstTokenAtMilliseconds: row.optionalInt(10), lastRegistration: row.int(11),
-            channel: try channel(row, 12), attributesBytes: row.optionalInt(15))
+            channel: try channel(row, 12), attributesBytes: row.optionalInt(15),
+            tokenDiedAtMilliseconds: row.optionalInt(16))
     }
 
     /// Keeps a run that begins.
@@ -107,6 +110,11 @@ extension Journal {
             UPDATE runs SET emptyBy = ?1 WHERE run = ?2 AND lastRegistration <= ?3
                 AND (emptyBy IS NULL OR emptyBy < ?1)
             """, .int(fact), .int(run), .int(registration))
+    }
+
+    /// Notes that APNs called a token of a run dead.
+    func markTokenDied(_ run: Int64, atMilliseconds now: Int64) throws(StoreError) {
+        try database.run("UPDATE runs SET tokenDiedAt = ? WHERE run = ?", .int(now), .int(run))
     }
 
     /// Notes a registration for a run, which is empty no more.

@@ -34,6 +34,14 @@ extension Journal {
         }
     }
 
+    /// Whether a device's token of a run was called dead after an instant, and has not been registered since.
+    func hasDiedToken(_ run: Int64, device: String, afterMilliseconds: Int64) throws(StoreError) -> Bool {
+        try database.first(
+            "SELECT 1 FROM tokens WHERE run = ? AND device = ? AND mark = 'died' AND seenAt > ? LIMIT 1",
+            .int(run), .text(device), .int(afterMilliseconds)
+        ) { _ in true } ?? false
+    }
+
     /// Notes a registration of a token, which lifts what was known against it.
     func register(
         _ token: String, application: String, run: Int64?, device: String, sequence: Int64,

@@ -94,5 +94,6 @@ extension Journal {
         CREATE INDEX messagesOpen ON messages (application, sequence)
             WHERE takenAt IS NOT NULL AND settledAt IS NULL;
         """,
+        "ALTER TABLE runs ADD COLUMN tokenDiedAt INTEGER;",
     ])
 }

@@ -7,6 +7,8 @@ enum RunState: Equatable {
     case running
     /// An end was accepted for it.
     case ended
+    /// No participant is left, but the token of one has died lately: its phone may come with a new one.
+    case awaiting
     /// No participant is left.
     case empty
     /// It has lasted as long as iOS lets an activity live.
@@ -17,24 +19,41 @@ enum RunState: Equatable {
         switch self {
         case .running: "an activity of this id is already running"
         case .ended: "the activity has ended"
-        case .empty: "no device shows the activity any more"
+        case .awaiting, .empty: "no device shows the activity any more"
         case .over: "the activity is over: it has lasted as long as an activity may take updates"
         }
     }
+
+    /// Whether it takes updates and an end: what comes while a phone is awaited is for when it is back.
+    var takesChanges: Bool { self == .running || self == .awaiting }
 }
 
 extension Run {
     /// Whether the run goes on.
     func state(_ delivery: DeliverySettings, nowMilliseconds now: Int64) -> RunState {
         if endedBy != nil { return .ended }
-        if emptyBy != nil { return .empty }
-        return now < beganAtMilliseconds + delivery.activeSeconds * 1_000 ? .running : .over
+        let isOver = now >= beganAtMilliseconds + delivery.activeSeconds * 1_000
+        guard emptyBy != nil else { return isOver ? .over : .running }
+        let awaits = tokenDiedAtMilliseconds ?? .min > Run.awaitedAfter(delivery, nowMilliseconds: now)
+        return awaits && !isOver ? .awaiting : .empty
     }
 
-    /// The same for an application's code; one that is not configured any more has the usual times.
+    /// The same for an application's code.
     func state(_ access: Access, nowMilliseconds now: Int64) -> RunState {
-        let delivery = access.application(activity.application)?.delivery ?? DeliverySettings()
-        return state(delivery, nowMilliseconds: now)
+        state(delivery(access), nowMilliseconds: now)
+    }
+
+    /// The times of its application; one that is not configured any more has the usual ones.
+    func delivery(_ access: Access) -> DeliverySettings {
+        access.application(activity.application)?.delivery ?? DeliverySettings()
+    }
+
+    /// A phone is waited for if its token died after this, milliseconds since 1970.
+    ///
+    /// An activity gets another token at any time (Apple, Starting and updating Live Activities with ActivityKit push
+    /// notifications), and what is sent before the app has registered it meets the former one.
+    static func awaitedAfter(_ delivery: DeliverySettings, nowMilliseconds now: Int64) -> Int64 {
+        now - delivery.tokenWaitSeconds * 1_000
     }
 }
 
@@ -86,7 +105,7 @@ extension Ingest {
                 Refusal(draft.fields.activity.text, "no activity of this id is running", label: "activity"))
         }
         let state = run.state(access, nowMilliseconds: now.wall)
-        guard state == .running else {
+        guard state.takesChanges else {
             return .refused(Refusal(draft.fields.activity.text, state.problem, label: "activity"))
         }
         return Ingest.sized(draft, run)
@@ -116,7 +135,7 @@ extension Ingest {
         }
         guard let number = known.run, let run = try journal.run(number) else { return .begins }
         let state = run.state(access, nowMilliseconds: now.wall)
-        return state == .running
+        return state.takesChanges
             ? Ingest.sized(draft, run) : .refused(deadToken(draft, state.problem))
     }
 

@@ -14,7 +14,8 @@ extension Ingest {
     /// Decides which run an activity's token belongs to, and notes it.
     ///
     /// A token for an id that does not run begins a run: the app started the activity. While an end is not settled, tokens
-    /// of the id belong to the run that it ends. A token of a run that is over is ignored, however often it comes again.
+    /// of the id belong to the run that it ends, and so does the new token of a phone whose former one has died in that
+    /// run, also after that. A token of a run that is over is ignored, however often it comes again.
     /// An empty one goes on to the registry, which knows whether it may be meant for the device's former activity.
     func place(_ token: ActivityToken, _ registration: Registration, at now: Moment, in journal: Journal)
         throws(StoreError) -> TokenPlace
@@ -28,7 +29,7 @@ extension Ingest {
         guard !activity.name.isEmpty else { return .ignored("no-activity") }
         let newest = try journal.newestRun(activity)
         let run: Int64?
-        switch try choose(token.token, activity, newest, at: now, in: journal) {
+        switch try choose(token.token, of: registration.device, newest, activity, at: now, in: journal) {
         case .failure(let why): return .ignored(why.text)
         case .success(let number): run = number
         }
@@ -55,7 +56,8 @@ extension Ingest {
 
     /// The run that a token is for; nil if it begins one.
     private func choose(
-        _ token: String, _ activity: ActivityName, _ newest: Run?, at now: Moment, in journal: Journal
+        _ token: String, of device: String, _ newest: Run?, _ activity: ActivityName, at now: Moment,
+        in journal: Journal
     ) throws(StoreError) -> Result<Int64?, Why> {
         let state = newest?.state(access, nowMilliseconds: now.wall)
         if let newest, state == .running || (state == .ended && !newest.isEndSettled) {
@@ -64,12 +66,24 @@ extension Ingest {
                 ? .success(newest.number) : .failure(Why("token-of-a-former-run"))
         }
         guard !token.isEmpty else { return .failure(Why("not-running")) }
-        guard let known = try knownRun(token, activity, in: journal) else { return .success(nil) }
+        guard let known = try knownRun(token, activity, in: journal) else {
+            return .success(try runThatAwaits(device, newest, state, at: now, in: journal))
+        }
         // Who registers again after everybody was thought gone is still there.
-        guard let newest, known == newest.number, state == .empty else {
+        guard let newest, known == newest.number, state == .awaiting || state == .empty else {
             return .failure(Why("token-of-a-former-run"))
         }
         return .success(known)
+    }
+
+    /// The run in which a device's token has died lately, so that a new one is for the same activity.
+    private func runThatAwaits(
+        _ device: String, _ newest: Run?, _ state: RunState?, at now: Moment, in journal: Journal
+    ) throws(StoreError) -> Int64? {
+        guard let newest, state == .awaiting || state == .ended else { return nil }
+        let instant = Run.awaitedAfter(newest.delivery(access), nowMilliseconds: now.wall)
+        return try journal.hasDiedToken(newest.number, device: device, afterMilliseconds: instant)
+            ? newest.number : nil
     }
 
     /// The run of the same activity that a token was registered for before.

@@ -75,6 +75,65 @@ import Testing
         #expect(bench.logs.filter { $0.event == "token-ignored" }.count == 2)
     }
 
+    private func fact(_ kind: Fact.Kind, _ number: Int64, _ token: String? = nil, restingOn: Int64) -> Message
+    {
+        var fact = Fact(
+            number: number, application: "AAAAA-00001", kind: kind, registrationSequence: restingOn)
+        (fact.token, fact.run) = (token, 1)
+        return .fact(fact)
+    }
+
+    /// A run whose only phone's token has died.
+    private func awaiting() throws -> Bench {
+        let bench = try Bench()
+        try bench.start()
+        try bench.activityToken(Bench.tokA)
+        try bench.hear(fact(.tokenDied, 1, Bench.tokA, restingOn: 2))
+        try bench.hear(fact(.runEmpty, 2, restingOn: 2))
+        return bench
+    }
+
+    @Test func `a phone whose token has died comes back to the run with a new one`() throws {
+        let bench = try awaiting()
+        #expect(try bench.update().code == 200, "for when it is back")
+        bench.advance(seconds: 599)
+        try bench.activityToken(Bench.tokB)
+        #expect(try runs(bench) == [1, 1])
+        let other = try bench.start(Bench.start.replacing(#""step":1"#, with: #""step":9"#))
+        #expect(other.statusMessage == RunTests.running)
+    }
+
+    @Test func `no other phone's token is for a run that awaits one, and nothing is after its time`() throws {
+        let bench = try awaiting()
+        try bench.activityToken(Bench.tokB, device: "dev-2")
+        #expect(try runs(bench) == [1, 3])
+        let late = try awaiting()
+        late.advance(seconds: 600)
+        #expect(try late.update().statusMessage.contains("no device shows the activity any more"))
+        try late.activityToken(Bench.tokB)
+        #expect(try runs(late) == [1, 3])
+    }
+
+    @Test func `a run that awaits a phone hinders no new start`() throws {
+        let bench = try awaiting()
+        #expect(try bench.start().code == 200)
+        try bench.activityToken(Bench.tokB)
+        #expect(try runs(bench) == [1, 3])
+    }
+
+    @Test func `a phone whose token has died gets an end that is settled`() throws {
+        let bench = try awaiting()
+        #expect(try bench.end().code == 200)
+        try bench.hear(
+            .settled(
+                Settled(
+                    message: 3, revision: 1, counts: OutcomeCounts(), settledAtMilliseconds: bench.now.wall)))
+        try bench.activityToken(Bench.tokB)
+        try bench.activityToken(String(repeating: "c3", count: 32), device: "dev-2")
+        // Those of one phone go one after the other.
+        #expect(try runs(bench).sorted() == [1, 1, 5])
+    }
+
     @Test func `an empty token is told on, also right after the first of a run`() throws {
         let bench = try Bench()
         try bench.start()

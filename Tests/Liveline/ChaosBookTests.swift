@@ -132,6 +132,24 @@ struct ChaosBookTests {
         #expect(book.tally.repeated == 0)
     }
 
+    @Test
+    mutating func `a phone whose token has changed may get the end, and nothing else, when all is over`() {
+        let serial = begin(on: 2)
+        let (update, end) = (accept(.update, serial), accept(.end, serial))
+        book.strays(serial)
+        arrive(end, at: 2_000)
+        for (step, delivered) in [(0, 0), (1, 0), (2, 1)] {
+            let number = ChaosNumber(serial: serial, step: step)
+            #expect(book.judge(number, settled(delivered, errors: 2 - delivered), isLate: true) == nil)
+        }
+        #expect(book.activities.isEmpty)
+        arrive(end, at: 3_000, phone: "p-2")
+        #expect(book.breaches == [])
+        arrive(end, at: 4_000, phone: "p-1")
+        arrive(update, at: 4_000, phone: "p-2")
+        #expect(book.breachCount == 2)
+    }
+
     @Test mutating func `a push for an activity that is over is a breach`() {
         let serial = begin()
         let end = accept(.end, serial)
@@ -229,11 +247,12 @@ struct ChaosBookTests {
         #expect(book.judge(end, settled(0, errors: 1, total: 1), isLate: true) == nil)
     }
 
-    @Test mutating func `a refusal is a breach unless tokens have changed`() {
+    @Test mutating func `a refusal is a breach unless the activity was dismissed`() {
         let (one, other) = (begin(), begin())
+        book.strays(one)
         book.refused(book.send(.update, serial: one), "not running")
         #expect(book.breaches == ["refused: update 1 of a-0: not running"])
-        book.strays(other)
+        book.strays(other, isDismissed: true)
         book.refused(book.send(.update, serial: other), "not running")
         #expect(book.breachCount == 1)
         #expect(book.tally.refused == 2)

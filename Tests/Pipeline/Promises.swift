@@ -1,13 +1,9 @@
-import Contracts
-
-@testable import ingest
-
 /// What must hold when the world has been kind for long enough.
 struct Promises {
     let world: World
     let story: Story
 
-    func breaches() throws -> [String] {
+    func breaches() -> [String] {
         var breaches = world.phones.violations
         if !story.unsettled.isEmpty {
             breaches.append("\(story.unsettled.count) of \(story.codes.count) messages are not settled")
@@ -20,7 +16,7 @@ struct Promises {
             // A start that is taken back may have reached some phones, and promises nothing.
             if activity.startAccepted, !activity.cancelled.contains(0) {
                 breaches += neverStarted(activity)
-                breaches += try unfinished(activity)
+                breaches += unfinished(activity)
             }
         }
         return breaches
@@ -72,7 +68,7 @@ struct Promises {
     }
 
     /// What a phone shows although the door has accepted something newer.
-    private func unfinished(_ activity: Story.Activity) throws -> [String] {
+    private func unfinished(_ activity: Story.Activity) -> [String] {
         guard let newest = activity.accepted.keys.filter({ !activity.cancelled.contains($0) }).max() else {
             return []
         }
@@ -82,10 +78,8 @@ struct Promises {
         let isReplaced =
             activity.cancelled.contains { $0 > newest }
             && outcomes["superseded", default: 0] + outcomes["failed", default: 0] > 0
-        return try activity.devices.compactMap { device in
-            guard let shown = world.phones.shown[device]?[activity.name],
-                try !isInOtherRun(shown, activity)
-            else { return nil }
+        return activity.devices.compactMap { device in
+            guard let shown = world.phones.shown[device]?[activity.name] else { return nil }
             if let end = activity.endAccepted, !shown.ended {
                 return "\(activity.name) goes on at \(device) after its end \(end): \(shown)"
             }
@@ -94,28 +88,5 @@ struct Promises {
             }
             return nil
         }
-    }
-
-    /// How many phones show an activity by a token of another run, for which nothing is promised.
-    func strangers() throws -> Int {
-        try story.activities.reduce(0) { sum, activity in
-            try sum
-                + activity.devices.count { device in
-                    guard let shown = world.phones.shown[device]?[activity.name] else { return false }
-                    return try isInOtherRun(shown, activity)
-                }
-        }
-    }
-
-    /// Whether the door has given a phone's token to another run of the activity than the one that was started.
-    ///
-    /// A run is over when its end is settled or nobody is left in it, and both may come of a token that has died. A
-    /// new token that the door accepts only then begins a run of its own, and gets nothing of the former one.
-    private func isInOtherRun(_ shown: SimulatedPhones.Shown, _ activity: Story.Activity) throws -> Bool {
-        guard let token = shown.token, let code = activity.accepted[0], let journal = world.ingest?.store,
-            let run = journal.codes.sequence(code),
-            let placed = try journal.token(token, application: World.application)?.run
-        else { return false }
-        return placed != run
     }
 }

@@ -69,6 +69,30 @@ import Testing
         #expect(world.processes.allSatisfy { $0.keptCount == 0 })
     }
 
+    @Test(arguments: ["update", "end"])
+    func `the only phone, whose token died before its new one was registered, gets the newest state`(
+        event: String
+    ) throws {
+        let (world, _) = try shown()
+        let rotated = world.phones.rotate("p1", "a1", at: world.phonesNow, isToBeTold: { _ in false })
+        let new = try #require(rotated)
+        update(world, 1)
+        try world.run(seconds: 20)
+        notify(
+            world, "updateLiveActivity",
+            ["live_activity_id": "a1", "live_activity": ["event": event, "content-state": ["n": 2]]])
+        try world.run(seconds: 20)
+        #expect(world.phones.shown["p1"]?["a1"]?.n == [0])
+        let request = ["hwid": "p1", "activity_id": "a1", "activity_token": new]
+        world.tell(.init(method: "setActivityToken", request: request, token: new), phone: "p1")
+        try world.run(seconds: 5)
+        #expect(world.phones.shown["p1"]?["a1"]?.n == [0, 2])
+        #expect(world.phones.shown["p1"]?["a1"]?.ended == (event == "end"))
+        try world.run(seconds: 90)
+        #expect(world.phones.violations == [])
+        #expect(world.processes.allSatisfy { $0.keptCount == 0 })
+    }
+
     @Test func `a ledger that is gone: what it had says that it is lost, and all goes on with new tokens`()
         throws
     {

@@ -13,8 +13,8 @@
 /// - Two updates reach a phone no closer than the interval, however often services end in between. What counts is what
 ///   the registry can know: an update whose answer ended with its gateway, or was lost, may be followed at once.
 /// - Every accepted message is settled, with one delivery for each phone: delivered where APNs told a gateway 200 that
-///   did not end with it, and only where APNs has had it. Where tokens change, an activity may run out of participants
-///   and begin anew, and only the order, the repeats and the settling are promised.
+///   did not end with it, and only where APNs has had it. Where tokens change, a delivery may fail and be made good when
+///   the phone is back, and how many there are is not looked at. Where an activity was dismissed, an update may be refused.
 struct ChaosBook {
     enum Kind: String, Sendable { case start, update, end }
 
@@ -87,6 +87,9 @@ struct ChaosBook {
     private(set) var breaches: [String] = []
     private(set) var breachCount = 0
     var tally = ChaosTally()
+    /// Phones that have not had the end of an activity that is forgotten, where tokens have changed: it is settled, but one
+    /// that comes back with a new token still gets it.
+    private var lateEnds: [Int: (step: Int, hardwareIDs: Set<String>)] = [:]
     /// The last 410 about each token.
     private var deaths: [String: Reach] = [:]
     private var suspicions: [Suspicion] = []
@@ -140,11 +143,11 @@ struct ChaosBook {
         if isEnd { activities[number.serial]?.endAccepted = true }
     }
 
-    /// The door says no, which it may only where tokens have changed.
+    /// The door says no, which it may only where the activity was dismissed.
     mutating func refused(_ number: ChaosNumber, _ reason: String) {
         tally.refused += 1
         guard let activity = activities[number.serial] else { return }
-        if !activity.hasStrayed || number.step == 0 {
+        if !activity.isDismissed || number.step == 0 {
             breach("refused: \(name(number)): \(reason)")
         }
         forget(number)
@@ -166,7 +169,17 @@ struct ChaosBook {
 
     mutating func forget(_ number: ChaosNumber) {
         activities[number.serial]?.open[number.step] = nil
-        if activities[number.serial]?.isOver == true { activities[number.serial] = nil }
+        guard let activity = activities[number.serial], activity.isOver else { return }
+        activities[number.serial] = nil
+        guard activity.hasStrayed, let end = activity.newestAccepted else { return }
+        let missed = activity.places.filter { ($0.last?.step ?? -1) < end }.map(\.hardwareID)
+        if !missed.isEmpty { lateEnds[number.serial] = (end, Set(missed)) }
+    }
+
+    /// Whether it is the end that a phone with a new token gets though it is settled.
+    private func isLateEnd(_ number: ChaosNumber, _ hardwareID: String) -> Bool {
+        guard let late = lateEnds[number.serial], late.step == number.step else { return false }
+        return late.hardwareIDs.contains(hardwareID)
     }
 
     /// Gives up an activity that the door does not know any more: nothing more is sent for it.
@@ -213,6 +226,7 @@ extension ChaosBook {
                 $0.hardwareID == arrival.hardwareID
             })
         else {
+            guard !isLateEnd(number, arrival.hardwareID) else { return }
             return breach(
                 "a push for an activity that is over: \(name(number)) at \(arrival.hardwareID), \(clock(reach.arrived))"
             )
@@ -254,8 +268,8 @@ extension ChaosBook {
         let former = activity.places[place].paced
         guard former.map({ $0.step < number.step }) ?? true else { return }
         activities[number.serial]?.places[place].paced = reach
-        // Where tokens change a participant may begin anew, and its pace with it.
-        guard let former, !activity.hasStrayed else { return }
+        // Who dismisses an activity and registers a token for it again takes part anew.
+        guard let former, !activity.isDismissed else { return }
         let passed = reach.arrived - former.arrived
         tally.paced += 1
         guard passed < intervalMilliseconds - Self.lateMilliseconds else {
