@@ -161,10 +161,31 @@ struct DoctorTests {
             #expect(finding.what == "\(path) was removed or replaced while ingest works with it")
             #expect(finding.remedy.contains("restart ingest") && finding.remedy.contains("is lost"))
         }
+        #expect(
+            lost("\(directory.path)/journal.old", "\(path)-wal").first?.what.hasPrefix("\(path) was removed")
+                == true)
         let database = try makeStore("journal.sqlite")
         #expect(lost("\(path) (deleted)").count == 1)
+        #expect(
+            lost("\(directory.path)/journal.old", "\(path)-wal").count == 1, "another one stands in its place"
+        )
         #expect(lost(path, "\(path)-wal", "/tmp/other (deleted)") == [])
         withExtendedLifetime(database) {}
+    }
+
+    @Test func `what the kernel tells is read to its end`() throws {
+        // Hundreds of mappings: much more than one read of a file of /proc gives.
+        let text = try #require(KernelView.text("/proc/self/smaps"))
+        #expect(text.utf8.count > 65_536 && text.hasSuffix("\n"))
+        #expect(text.contains("[stack]"))
+        #expect(KernelView.text("/proc/none") == nil)
+    }
+
+    @Test func `a service that works with a store elsewhere is one`() throws {
+        let finding = try #require(lost("/elsewhere/journal.sqlite", "/elsewhere/journal.sqlite-wal").first)
+        let path = "\(directory.path)/journal.sqlite"
+        #expect(finding.what == "\(path) is not there: ingest works with /elsewhere/journal.sqlite")
+        #expect(finding.remedy.contains("--data"))
     }
 
     @Test func `so is one whose log was`() throws {

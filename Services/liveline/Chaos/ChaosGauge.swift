@@ -53,7 +53,7 @@ final class ChaosGauge: Pollable {
         /// Reads a process; nil when it has ended.
         init?(processID: String) {
             func text(_ name: String) -> String? {
-                try? String(contentsOfFile: "/proc/\(processID)/\(name)", encoding: .utf8)
+                KernelView.text("/proc/\(processID)/\(name)")
             }
             guard let stat = text("stat"), let status = text("status") else { return nil }
             self.init(stat: stat, status: status)

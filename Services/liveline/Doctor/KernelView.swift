@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Web
 
 /// What the kernel says of processes (proc(5)); nothing is disturbed by looking.
 struct KernelView {
@@ -8,10 +9,21 @@ struct KernelView {
     let links: (String) -> [String]
 
     init(
-        read: @escaping (String) -> String? = { try? String(contentsOfFile: $0, encoding: .utf8) },
+        read: @escaping (String) -> String? = KernelView.text,
         links: @escaping (String) -> [String] = KernelView.links
     ) {
         (self.read, self.links) = (read, links)
+    }
+
+    /// The text of a file whose size is not told before it is read to its end, as all of `/proc`; a part is no answer.
+    static func text(_ path: String) -> String? {
+        guard let file = FileReader(path) else { return nil }
+        var bytes: [UInt8] = []
+        while true {
+            guard let part = file.read(65_536) else { return nil }
+            guard !part.isEmpty else { return String(validating: bytes, as: UTF8.self) }
+            bytes += part
+        }
     }
 
     private static func links(in directory: String) -> [String] {

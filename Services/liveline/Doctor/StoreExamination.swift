@@ -44,27 +44,33 @@ struct StoreExamination {
         return findings
     }
 
-    /// Says that a service works with a file that has no name any more.
+    /// Says that a service works with another file than the one at the path, which may have no name any more.
     private func lost(_ service: ServiceName, _ path: String) -> Finding? {
         let name = path.split(separator: "/").last.map { "/\($0)" } ?? path
         let opened = opened(service)
+        guard !opened.isEmpty else { return nil }
+        let isRemoved = opened.contains { $0.hasSuffix("\(name) (deleted)") }
+        let isLogRemoved = opened.contains { $0.hasSuffix("\(name)-wal (deleted)") }
+        let named = opened.first { $0.hasSuffix(name) }
         let isThere = FileManager.default.fileExists(atPath: path)
-        let isStoreLost = opened.contains {
-            $0.hasSuffix("\(name) (deleted)") || !isThere && $0.hasSuffix(name)
-        }
-        guard isStoreLost || opened.contains(where: { $0.hasSuffix("\(name)-wal (deleted)") }) else {
-            return nil
-        }
         let what = "was removed or replaced while \(service.rawValue) works with it"
         let until = "restart \(service.rawValue): until then it takes nothing in, and then it"
-        return isStoreLost
-            ? Finding(
+        if isRemoved || named == nil || isLogRemoved && !isThere {
+            return Finding(
                 "\(path) \(what)",
                 "\(until) begins with what is at this path, a new store if nothing is; what was in the "
                     + "former one is lost")
-            : Finding(
+        }
+        if isLogRemoved {
+            return Finding(
                 "\(path)-wal \(what)",
                 "\(until) begins with what \(path) holds; what was in the -wal alone is lost")
+        }
+        guard !isThere, let named else { return nil }
+        return Finding(
+            "\(path) is not there: \(service.rawValue) works with \(named)",
+            "if that is its place, name it by --data; if its directory was moved, move it back before \(service.rawValue) "
+                + "is started again")
     }
 
     private func damage(_ store: StoreInspection, _ service: ServiceName, _ path: String) -> [Finding] {
