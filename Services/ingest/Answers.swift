@@ -172,6 +172,9 @@ extension Door {
 
     /// What a call is answered whose transaction could not be committed: nothing of it is stored.
     static func storageFailure(_ call: HTTPCall, problem: String) -> HTTPReply {
-        Door(path: call.path).refuse(call, .busy("\(problem); nothing was accepted"))
+        guard call.path != ["readyz"] else {
+            return HTTPReply(call, 503, json: JSONWriter.object { $0.member("status", problem) })
+        }
+        return Door(path: call.path).refuse(call, .busy("\(problem); nothing was accepted"))
     }
 }

@@ -110,7 +110,8 @@ struct IngestAdapter: Adapter {
 
     func onlyReads(_ event: IngestEvent) -> Bool {
         switch event {
-        case .request(let call): call.method == "GET" || call.method == "HEAD"
+        // Who asks whether it is ready wants to know whether the journal can be written.
+        case .request(let call): ["GET", "HEAD"].contains(call.method) && call.path != ["readyz"]
         case .importing: false
         case .disk: true
         }

@@ -129,6 +129,9 @@ final class AdapterDoor: Pollable {
             #expect(
                 String(decoding: refused.body, as: UTF8.self).contains(
                     "storage is full; nothing was accepted"))
+            let readiness = try call("/readyz", "")
+            #expect(readiness.status == 503)
+            #expect(String(decoding: readiness.body, as: UTF8.self) == #"{"status":"storage is full"}"#)
             door.fails = false
             #expect(try call("/json/1.3/startLiveActivity", IngestAdapterTests.start).status == 200)
         }
@@ -167,6 +170,7 @@ final class AdapterDoor: Pollable {
         try withDoor { door, _ in
             #expect(door.adapter.onlyReads(.request(HTTPCall(id: 1, method: "GET", path: ["healthz"]))))
             #expect(!door.adapter.onlyReads(.request(HTTPCall(id: 1, method: "POST", path: ["healthz"]))))
+            #expect(!door.adapter.onlyReads(.request(HTTPCall(id: 1, method: "GET", path: ["readyz"]))))
             #expect(door.adapter.onlyReads(.disk(freeBytes: 1, sizeBytes: 1)))
         }
     }

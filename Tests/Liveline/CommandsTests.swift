@@ -163,6 +163,25 @@ struct ServiceStateTests {
         #expect(ask(["/readyz": (status, "")]).readiness == readiness)
     }
 
+    @Test func `an instance that ended beside another is missed by nobody, and one alone is`() throws {
+        let directory = try TemporaryDirectory()
+        var configuration = Configuration()
+        configuration.runDirectory = directory.path
+        for name in ["ingest.1.admin", "segmenter.1.admin", "segmenter.2.admin"] {
+            try TextFile.write("", to: "\(directory.path)/\(name)")
+        }
+        let second = HTTPStub(
+            ["GET /readyz": [(200, "")], "GET /metrics": [(200, "")]],
+            at: .unix(path: "\(directory.path)/ingest.2.admin"))
+        let ingest = ServiceState.askAll(.ingest, configuration)
+        #expect(ingest.map(\.instance) == [InstanceName(.ingest, 2)])
+        #expect(ServiceState.isReady(ingest))
+        withExtendedLifetime(second) {}
+        let segmenter = ServiceState.askAll(.segmenter, configuration)
+        #expect(segmenter == [ServiceState(instance: InstanceName(.segmenter), readiness: .absent)])
+        #expect(!ServiceState.isReady(segmenter))
+    }
+
     @Test func `who stands by is no fault as long as another works`() {
         let standby = ask(["/readyz": (503, "standing by: another ingest works\n")])
         #expect(standby.readiness == .standsBy)

@@ -17,7 +17,12 @@ final class HTTPStub: Sendable {
         let begun = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
 
-        init(_ answers: [String: [Answer]]) { self.answers = Mutex(answers) }
+        let address: HTTPAddress
+
+        init(_ answers: [String: [Answer]], at address: HTTPAddress) {
+            self.answers = Mutex(answers)
+            self.address = address
+        }
 
         func answer(_ request: HTTPRequest) -> Answer {
             let name = "\(request.method) \(request.path)"
@@ -32,7 +37,7 @@ final class HTTPStub: Sendable {
         }
 
         func serve() {
-            let server = try? HTTPServer(.tcp(host: "127.0.0.1", port: 0)) { request, exchange in
+            let server = try? HTTPServer(address) { request, exchange in
                 let answer = self.answer(request)
                 exchange.respond(status: answer.status, body: Array(answer.body.utf8))
             }
@@ -49,8 +54,10 @@ final class HTTPStub: Sendable {
     private let shared: Shared
 
     /// Answers calls by names such as `GET /path`.
-    init(_ answers: [String: [Answer]]) {
-        let shared = Shared(answers)
+    init(
+        _ answers: [String: [Answer]], at address: HTTPAddress = .tcp(host: "127.0.0.1", port: 0)
+    ) {
+        let shared = Shared(answers, at: address)
         self.shared = shared
         Thread.detachNewThread { shared.serve() }
         shared.begun.wait()

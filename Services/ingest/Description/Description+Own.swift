@@ -84,7 +84,7 @@ extension CallDescription {
     static let resume = hold("Lets the pushes of an application go on.", "resume")
 
     private static func well(_ summary: String) -> CallDescription {
-        let answer = ValueSchema.object([.must("status", .word(["ok", "starting"]))])
+        let answer = ValueSchema.object([.must("status", .string("`ok`, or what is wrong."))])
         return CallDescription(
             summary: summary, credential: .nobody,
             answers: [
@@ -94,7 +94,7 @@ extension CallDescription {
     }
 
     static let health = well("Whether the process lives.")
-    static let readiness = well("Whether it has read its journal.")
+    static let readiness = well("Whether it has read its journal, and can write it.")
 
     static let describe = CallDescription(
         summary: "This description.", credential: .nobody,

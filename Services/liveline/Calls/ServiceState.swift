@@ -25,15 +25,17 @@ struct ServiceState: Sendable, Equatable {
     var cpuSeconds: Double?
     var residentBytes: Double?
 
-    /// Asks a service that runs, all its instances; of those that do not run the first.
+    /// Asks a service, all its instances that run; where none does, the first.
+    ///
+    /// One that ended beside another of its service is missed by nobody, be it a standby that has taken over.
     static func askAll(_ service: ServiceName, _ configuration: Configuration) -> [ServiceState] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: configuration.runDirectory)) ?? []
         let others = names.compactMap { name in
             name.hasSuffix(".admin") ? InstanceName(String(name.dropLast(".admin".count))) : nil
         }
-        return Set(others + [InstanceName(service)]).filter { $0.service == service }.sorted()
-            .map { ask($0, configuration) }
-            .filter { $0.instance.number == 1 || $0.readiness != .absent }
+        let states = Set(others).filter { $0.service == service }.sorted().map { ask($0, configuration) }
+            .filter { $0.readiness != .absent }
+        return states.isEmpty ? [ask(InstanceName(service), configuration)] : states
     }
 
     /// Whether a service works: one instance of those that work one at a time, else all.
