@@ -62,8 +62,8 @@ extension Ingest {
         case .pause: try serveHold(call, .pause, at: now, in: journal)
         case .resume: try serveHold(call, .resume, at: now, in: journal)
         case .importDevices: try serveImport(call, at: now, in: journal)
-        case .health: .success(health(call, isWell: true))
-        case .readiness: .success(health(call, isWell: isStarted))
+        case .health: .success(health(call, problem: nil))
+        case .readiness: .success(health(call, problem: isStarted ? backlog.problemOfSpace : "starting"))
         case .describe: .success(Served(reply: HTTPReply(call, 200, json: Description.document)))
         }
     }

@@ -6,9 +6,9 @@ import Telemetry
 
 extension Ingest {
     /// Says whether all is well, to anybody.
-    func health(_ call: HTTPCall, isWell: Bool) -> Served {
-        let body = JSONWriter.object { $0.member("status", isWell ? "ok" : "starting") }
-        return Served(reply: HTTPReply(call, isWell ? 200 : 503, json: body))
+    func health(_ call: HTTPCall, problem: String?) -> Served {
+        let body = JSONWriter.object { $0.member("status", problem ?? "ok") }
+        return Served(reply: HTTPReply(call, problem == nil ? 200 : 503, json: body))
     }
 
     /// Serves `GET /v1/messages/{code}`.

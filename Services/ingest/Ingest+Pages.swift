@@ -100,7 +100,8 @@ extension RunState {
         switch self {
         case .running: "running"
         case .ended: "ended"
-        case .awaiting, .empty: "empty"
+        case .awaiting: "awaiting"
+        case .empty: "empty"
         case .over: "over"
         }
     }

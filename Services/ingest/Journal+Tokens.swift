@@ -42,6 +42,18 @@ extension Journal {
         ) { _ in true } ?? false
     }
 
+    /// Notes that a device whose token of a run has died will not come with another: the person dismissed the activity.
+    func awaitNoMore(_ device: String, in run: Int64) throws(StoreError) {
+        try database.run(
+            "UPDATE tokens SET mark = 'ended' WHERE run = ? AND device = ? AND mark = 'died'", .int(run),
+            .text(device))
+        try database.run(
+            """
+            UPDATE runs SET tokenDiedAt = NULL WHERE run = ?1 AND tokenDiedAt IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM tokens WHERE run = ?1 AND mark = 'died')
+            """, .int(run))
+    }
+
     /// Notes a registration of a token, which lifts what was known against it.
     func register(
         _ token: String, application: String, run: Int64?, device: String, sequence: Int64,

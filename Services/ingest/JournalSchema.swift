@@ -15,7 +15,8 @@ extension Journal {
     /// - `registrationGroups`: registrations that were accepted together, until both receivers have them; `groupContents`
     ///   holds their `RegistrationGroup`, apart, so that a change of `pending` does not write it again.
     /// - `runs`: the lives of activities, remembered for 12 h. `space` is what the name is: 0 an id, 1 an update token,
-    ///   2 a push-to-start token, 3 a broadcast channel. `attributesBytes` is the size of its start's attributes.
+    ///   2 a push-to-start token, 3 a broadcast channel. `attributesBytes` is the size of its start's attributes,
+    ///   and `tokenDiedAt` is when it was last heard that one of its tokens has died.
     /// - `tokens`: which run a token was registered for, and what is known against it.
     /// - `replies`: what was answered to calls with an `Idempotency-Key`, for 24 h.
     /// - `channels`: how broadcast channels were made, as far as it was heard; a run names the one it is bound to.
@@ -94,6 +95,9 @@ extension Journal {
         CREATE INDEX messagesOpen ON messages (application, sequence)
             WHERE takenAt IS NOT NULL AND settledAt IS NULL;
         """,
-        "ALTER TABLE runs ADD COLUMN tokenDiedAt INTEGER;",
+        """
+        ALTER TABLE runs ADD COLUMN tokenDiedAt INTEGER;
+        CREATE INDEX tokensDied ON tokens (run, device) WHERE mark = 'died';
+        """,
     ])
 }

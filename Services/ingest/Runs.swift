@@ -35,7 +35,8 @@ extension Run {
         let isOver = now >= beganAtMilliseconds + delivery.activeSeconds * 1_000
         guard emptyBy != nil else { return isOver ? .over : .running }
         let awaits = tokenDiedAtMilliseconds ?? .min > Run.awaitedAfter(delivery, nowMilliseconds: now)
-        return awaits && !isOver ? .awaiting : .empty
+        // A channel is free for another activity once nobody is left.
+        return awaits && !isOver && channel == nil ? .awaiting : .empty
     }
 
     /// The same for an application's code.
@@ -85,13 +86,15 @@ extension Ingest {
     private func decideStart(_ draft: Draft, at now: Moment, in journal: Journal) throws(StoreError)
         -> RunDecision
     {
-        guard let run = try journal.newestRun(draft.activity),
-            run.state(access, nowMilliseconds: now.wall) == .running
-        else {
-            return try channelRefusal(of: draft, at: now, in: journal).map(RunDecision.refused) ?? .begins
-        }
-        if run.isStart, run.digest == draft.digest, try !journal.isCancelled(run.number) {
+        let run = try journal.newestRun(draft.activity)
+        let state = run?.state(access, nowMilliseconds: now.wall)
+        if let run, let state, state.takesChanges, run.isStart, run.digest == draft.digest,
+            try !journal.isCancelled(run.number)
+        {
             return .same(run.number)
+        }
+        guard state == .running else {
+            return try channelRefusal(of: draft, at: now, in: journal).map(RunDecision.refused) ?? .begins
         }
         return .refused(
             Refusal(draft.fields.activity.text, RunState.running.problem, label: "activity"))

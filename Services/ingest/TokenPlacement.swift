@@ -41,7 +41,9 @@ extension Ingest {
         let number = run ?? sequence
         try journal.markRegistered(
             number, by: sequence, hasToken: !token.token.isEmpty, atMilliseconds: now.wall)
-        if !token.token.isEmpty {
+        if token.token.isEmpty {
+            try journal.awaitNoMore(registration.device, in: number)
+        } else {
             try journal.register(
                 token.token, application: application, run: number, device: registration.device,
                 sequence: sequence, atMilliseconds: now.wall)
@@ -60,7 +62,7 @@ extension Ingest {
         in journal: Journal
     ) throws(StoreError) -> Result<Int64?, Why> {
         let state = newest?.state(access, nowMilliseconds: now.wall)
-        if let newest, state == .running || (state == .ended && !newest.isEndSettled) {
+        if let newest, let state, state.takesChanges || state == .ended && !newest.isEndSettled {
             let known = try knownRun(token, activity, in: journal)
             return known ?? newest.number == newest.number
                 ? .success(newest.number) : .failure(Why("token-of-a-former-run"))
@@ -70,7 +72,7 @@ extension Ingest {
             return .success(try runThatAwaits(device, newest, state, at: now, in: journal))
         }
         // Who registers again after everybody was thought gone is still there.
-        guard let newest, known == newest.number, state == .awaiting || state == .empty else {
+        guard let newest, known == newest.number, state == .empty else {
             return .failure(Why("token-of-a-former-run"))
         }
         return .success(known)
@@ -80,7 +82,7 @@ extension Ingest {
     private func runThatAwaits(
         _ device: String, _ newest: Run?, _ state: RunState?, at now: Moment, in journal: Journal
     ) throws(StoreError) -> Int64? {
-        guard let newest, state == .awaiting || state == .ended else { return nil }
+        guard let newest, newest.channel == nil, state == .ended else { return nil }
         let instant = Run.awaitedAfter(newest.delivery(access), nowMilliseconds: now.wall)
         return try journal.hasDiedToken(newest.number, device: device, afterMilliseconds: instant)
             ? newest.number : nil

@@ -99,14 +99,17 @@ extension Step {
             return _ = try addParticipant(run, device: device.number, state: .ended, place: place)
         }
         let wasRefused = holders.contains { $0.place.state != .live }
-        for other in holders where other.number != known?.number { try takeToken(from: other) }
+        let others = holders.filter { $0.number != known?.number }
+        for other in others { try takeToken(from: other) }
         if wasRefused { try sayLives(token.token, registration) }
         if known?.place.token == nil { try makeRoomForActivity(of: device) }
         guard let participant = known else {
             let participant = try addParticipant(run, device: device.number, state: .active, place: place)
+            for other in others { participant.pace.follow(other.pace) }
             if let end = try end(of: run) { try giveEnd(end, to: participant, device) }
             return
         }
+        for other in others { participant.pace.follow(other.pace) }
         try leaveChannel(participant)
         let former = participant.place.usable
         participant.place = place

@@ -52,15 +52,21 @@ extension Step {
             return try schedule(row, participant, device)
         }
         if let end = try end(of: run) { return try giveEnd(end, to: participant, device) }
+        guard let (row, message) = try newestForToken(of: participant) else { return }
+        reopen(row, message)
+        (row.notBefore, row.retryAt) = (0, 0)
+        try setWaiting(participant, message.number)
+        try schedule(row, participant, device)
+    }
+
+    /// The newest state of a participant if it has ended for want of a token, and goes to the next one.
+    func newestForToken(of participant: Participant) throws(StoreError) -> (Delivery, MessageRecord)? {
         guard let newest = participant.newest, participant.handed != newest,
             let message = try message(newest),
             !message.isCancelled, message.expirationSeconds != 0, !message.isExpired(at: now.wall),
             let row = try delivery(PushID(message: newest, device: participant.device)), hadNoToken(row)
-        else { return }
-        reopen(row, message)
-        (row.notBefore, row.retryAt) = (0, 0)
-        try setWaiting(participant, newest)
-        try schedule(row, participant, device)
+        else { return nil }
+        return (row, message)
     }
 
     func end(of run: RunRecord) throws(StoreError) -> MessageRecord? {

@@ -43,6 +43,12 @@ extension Step {
         {
             return (.superseded, Cause.newerState)
         }
+        // Where the last push was delivered there is nothing that its token did not take.
+        if participant.outcome != Outcome.delivered.rawValue,
+            let (_, newest) = try newestForToken(of: participant), newest.order > message.order
+        {
+            return (.superseded, Cause.newerState)
+        }
         return nil
     }
 

@@ -43,7 +43,7 @@ extension Step {
         case .start where outcome != .delivered && participant.state == .starting:
             try end(participant, Cause.neverStarted)
         case .end where participant.end == message.number:
-            try end(participant, Cause.ended)
+            try end(participant, Cause.ended, withoutToken: hadNoToken(row))
         default: break
         }
     }
@@ -61,7 +61,17 @@ extension Step {
     }
 
     /// Ends a participant; what waited for it has no way to go.
-    func end(_ participant: Participant, _ cause: String, registration: Int64? = nil) throws(StoreError) {
+    ///
+    /// - Parameters:
+    ///   - participant: who ends.
+    ///   - cause: why, for what waited.
+    ///   - registration: the sequence of what ended it; nil for that of its token.
+    ///   - hadNoToken: its end met a token that was refused: the phone still shows the activity, and comes with another.
+    /// - Throws: `StoreError` if the ledger fails.
+    func end(
+        _ participant: Participant, _ cause: String, registration: Int64? = nil,
+        withoutToken hadNoToken: Bool = false
+    ) throws(StoreError) {
         guard participant.state != .ended else { return }
         participant.state = .ended
         let run = try run(participant.run)
@@ -70,8 +80,8 @@ extension Step {
         if participant.listens == true { run?.channel?.members -= 1 }
         if let token = participant.place.usable, let run, !participant.place.isChannel {
             try say(
-                .participantEnded, application: run.application, token: token, run: run.number,
-                registration: registration ?? participant.place.sequence)
+                hadNoToken ? .tokenDied : .participantEnded, application: run.application, token: token,
+                run: run.number, registration: registration ?? participant.place.sequence)
         }
         guard let waiting = participant.waiting,
             let row = try delivery(PushID(message: waiting, device: participant.device))

@@ -41,6 +41,12 @@ public struct Pace: Codable, Sendable, Hashable {
         lastWireSeconds = max(lastWireSeconds, wireSeconds)
     }
 
+    /// Lets nothing follow that is older than what went to the same token, and so to the same phone, under another name.
+    public mutating func follow(_ former: Pace) {
+        lastOrder = [lastOrder, former.lastOrder].compactMap { $0 }.max()
+        lastWireSeconds = max(lastWireSeconds, former.lastWireSeconds)
+    }
+
     /// How old the caller's `timestamp` may be to stand on the wire, in seconds: iOS drops updates whose
     /// timestamp lies well in the past (1 to 10 s were seen tolerated).
     public static let timestampAgeMaxSeconds: Int64 = 10

@@ -95,6 +95,7 @@ extension Database {
     private func failed(_ call: String, _ result: Int32, _ statement: Statement) -> StoreError {
         let failure = connection.failure(call, result, sql: statement.sql)
         needsRoom = needsRoom || failure.isFull
+        needsProof = needsProof || failure.isOfWriting
         if isInTransaction, connection.isAutocommit { transactionFailure = failure }
         return failure
     }

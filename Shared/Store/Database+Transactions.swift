@@ -17,12 +17,31 @@ extension Database {
 
     /// Begins a transaction that takes the write lock at once.
     ///
+    /// After a failure to write it first makes sure that the disk takes writes again: a transaction that writes nothing
+    /// would commit on any.
+    ///
     /// - Throws: `StoreError`, busy when another connection kept the lock for the whole busy timeout.
     public func begin() throws(StoreError) {
         if needsRoom { try makeRoom() }
         if commitsUntilLook <= 0 { try fitLog() }
+        if needsProof { try proveWriting() }
         try run("BEGIN IMMEDIATE")
         isInTransaction = true
+    }
+
+    /// Writes the first page as it is.
+    private func proveWriting() throws(StoreError) {
+        try run("BEGIN IMMEDIATE")
+        isInTransaction = true
+        do {
+            let version = try first("PRAGMA user_version") { $0.int(0) } ?? 0
+            try connection.execute(script: "PRAGMA user_version = \(version)")
+        } catch {
+            try rollback()
+            throw error
+        }
+        try commit()
+        needsProof = false
     }
 
     /// Begins a transaction that only reads: from its first query on it sees the store as it was then.

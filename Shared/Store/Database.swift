@@ -48,6 +48,8 @@ public final class Database {
     var commitsUntilLook = 0
     /// The disk was full when something was last written.
     var needsRoom = false
+    /// A write has failed, and none has succeeded since.
+    var needsProof = false
 
     /// Opens the store and sets it up.
     ///

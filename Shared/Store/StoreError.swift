@@ -53,6 +53,9 @@ public struct StoreError: Error, Equatable, Sendable {
     /// The file, its directory or the connection does not allow writing.
     public var isReadOnly: Bool { code == SQLITE_READONLY || systemError == EROFS }
 
+    /// Nothing can be written, though it may well be read.
+    var isOfWriting: Bool { isFull || isReadOnly || code == SQLITE_IOERR }
+
     /// A constraint (unique, not null, check, type) refused the row.
     public var isConstraint: Bool { code == SQLITE_CONSTRAINT }
 

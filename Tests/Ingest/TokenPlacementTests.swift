@@ -103,10 +103,10 @@ import Testing
         #expect(other.statusMessage == RunTests.running)
     }
 
-    @Test func `no other phone's token is for a run that awaits one, and nothing is after its time`() throws {
+    @Test func `a run that awaits a phone takes others, and nothing after its time`() throws {
         let bench = try awaiting()
         try bench.activityToken(Bench.tokB, device: "dev-2")
-        #expect(try runs(bench) == [1, 3])
+        #expect(try runs(bench) == [1, 1])
         let late = try awaiting()
         late.advance(seconds: 600)
         #expect(try late.update().statusMessage.contains("no device shows the activity any more"))
@@ -114,11 +114,25 @@ import Testing
         #expect(try runs(late) == [1, 3])
     }
 
-    @Test func `a run that awaits a phone hinders no new start`() throws {
+    @Test func `a run that awaits a phone hinders no new start, but the same again is answered as the first`()
+        throws
+    {
         let bench = try awaiting()
-        #expect(try bench.start().code == 200)
+        #expect(try bench.start().codes.compactMap(bench.journal.codes.sequence) == [1])
+        let other = Bench.start.replacing(#""step":1"#, with: #""step":9"#)
+        #expect(try bench.start(other).codes.compactMap(bench.journal.codes.sequence) == [3])
         try bench.activityToken(Bench.tokB)
         #expect(try runs(bench) == [1, 3])
+    }
+
+    @Test func `who dismisses an activity is not awaited`() throws {
+        let bench = try awaiting()
+        try bench.activityToken("", device: "dev-2")
+        #expect(try bench.update().code == 200, "another phone's word")
+        try bench.activityToken("")
+        #expect(try bench.update().statusMessage.contains("no device shows the activity any more"))
+        try bench.activityToken(Bench.tokB)
+        #expect(try runs(bench).max() == 6)
     }
 
     @Test func `a phone whose token has died gets an end that is settled`() throws {

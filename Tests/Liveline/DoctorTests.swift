@@ -162,7 +162,7 @@ struct DoctorTests {
             #expect(finding.remedy.contains("restart ingest") && finding.remedy.contains("is lost"))
         }
         #expect(
-            lost("\(directory.path)/journal.old", "\(path)-wal").first?.what.hasPrefix("\(path) was removed")
+            lost("\(directory.path)/journal.old", "\(path)-wal").first?.what.hasPrefix("\(path) was moved")
                 == true)
         let database = try makeStore("journal.sqlite")
         #expect(lost("\(path) (deleted)").count == 1)

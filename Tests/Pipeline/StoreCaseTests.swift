@@ -115,6 +115,14 @@ import Web
         }
         let read = try fleet.door("GET", "/v1/messages/\(codes[0])")
         #expect(read.status == 200)
+        try disk.fill(leavingKibibytes: 0)
+        for _ in 1...10 {
+            // Turns that write nothing go by in between, and say nothing about the disk.
+            Thread.sleep(forTimeInterval: 0.3)
+            if let code = Fleet.code(fleet.calls([fleet.update("a1", n)])[0]) { codes.append(code) }
+        }
+        let recoveries = try fleet.log("ingest").components(separatedBy: "store-recovered").count - 1
+        #expect(recoveries <= 1)
         disk.free()
         try fleet.wait(for: "room to be noticed") {
             Fleet.code(fleet.calls([fleet.update("a1", n + 1)])[0]) != nil

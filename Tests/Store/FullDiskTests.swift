@@ -106,7 +106,8 @@ import Testing
         #expect(database.needsRoom)
         _ = try database.count("PRAGMA max_page_count = 4000")
         try database.begin()
-        #expect(try size(folder.file("a-wal")) == 0)
+        // The one page that has shown that the disk takes writes.
+        #expect(try size(folder.file("a-wal")) < 8_192)
         try database.rollback()
         #expect(!database.needsRoom)
         try work(database, round: 1)

@@ -23,6 +23,40 @@ import Testing
         return (harness, run)
     }
 
+    /// A phone that has registered a token late, so that the 410 names a time before; a new one has still to come.
+    private func refused(_ life: Life) throws -> (Harness, run: Int64) {
+        let harness = try Harness(life)
+        let run = try harness.joined(Token.a)
+        harness.apns = {
+            $0.target.token == Token.a ? .failed(410, "Unregistered", at: Harness.epoch - 1_000) : .ok
+        }
+        return (harness, run)
+    }
+
+    @Test(arguments: Life.allCases)
+    func `lets nothing older pass the state that it did not take`(life: Life) throws {
+        let (harness, run) = try refused(life)
+        let older = harness.command(.update, run: run, state: "{\"n\":1}")
+        let newer = try harness.update(run, "{\"n\":2}")
+        #expect(harness.counts(newer) == .of(failed: 1))
+        let late = try harness.send(older)
+        #expect(harness.counts(late) == .of(superseded: 1))
+        try harness.activityToken(Token.b, run: run)
+        #expect(harness.counts(newer) == .of(delivered: 1))
+        #expect(harness.states.last == "{\"n\":2}")
+    }
+
+    @Test(arguments: Life.allCases)
+    func `that did not take the end is told of as dead, and the next one gets it`(life: Life) throws {
+        let (harness, run) = try refused(life)
+        let end = try harness.end(run)
+        #expect(harness.counts(end) == .of(failed: 1))
+        #expect(harness.factKinds == [.tokenDied])
+        try harness.activityToken(Token.b, run: run)
+        #expect(harness.counts(end) == .of(delivered: 1))
+        #expect(harness.factKinds == [.tokenDied, .participantEnded])
+    }
+
     @Test(arguments: Life.allCases, [Int64(0), 1, 3])
     func `stays dead where the registration that it died under, or one no later, is repeated`(
         life: Life, later: Int64

@@ -83,6 +83,18 @@ import Testing
         #expect(harness.sent.last?.target.participant == harness.sent[1].target.participant)
     }
 
+    @Test func `leaves nothing older behind it for the device that registers its token`() throws {
+        let harness = try Harness()
+        let run = try harness.joined(Token.b)
+        try harness.update(run, "{\"n\":1}")
+        let older = try harness.update(run, "{\"n\":2}")
+        _ = try send(harness, .update, Token.a, state: "{\"n\":3}")
+        try harness.activityToken(Token.a, run: run)
+        try harness.advance(seconds: 16)
+        #expect(harness.counts(older) == .of(superseded: 1))
+        #expect(harness.sent.map(\.target.token) == [Token.b, Token.a])
+    }
+
     @Test func `begins anew after eight hours`() throws {
         let harness = try Harness()
         let first = try send(harness, .update, Token.a)

@@ -55,7 +55,7 @@ extension CallDescription {
                     .may("token", .string("Its beginning.")),
                     .may("channel", .string("Its name is a channel.")),
                     .may("boundTo", .string("The channel that it is bound to.")),
-                    .must("state", .word(["running", "ended", "empty", "over"])),
+                    .must("state", .word(["running", "ended", "awaiting", "empty", "over"])),
                     .must("beganBy", .word(["start", "token"])),
                     .must("beganAtMilliseconds", Description.milliseconds),
                     .must("newest", ValueSchema.named("NewestState").orNull()),

@@ -55,7 +55,13 @@ struct StoreExamination {
         let isThere = FileManager.default.fileExists(atPath: path)
         let what = "was removed or replaced while \(service.rawValue) works with it"
         let until = "restart \(service.rawValue): until then it takes nothing in, and then it"
-        if isRemoved || named == nil || isLogRemoved && !isThere {
+        if named == nil, !isRemoved {
+            return Finding(
+                "\(path) was moved while \(service.rawValue) works with it",
+                "move it back, with its -wal and -shm, and \(service.rawValue) goes on; a restart before that begins "
+                    + "a new store")
+        }
+        if isRemoved || isLogRemoved && !isThere {
             return Finding(
                 "\(path) \(what)",
                 "\(until) begins with what is at this path, a new store if nothing is; what was in the "
