@@ -20,6 +20,10 @@ struct IngestLimits: Equatable, Sendable {
     var memoryMilliseconds: Int64 = 12 * 3_600_000
     /// How long a start at the Firebase door is known by its bytes, in milliseconds; 60 s.
     var sameStartMilliseconds: Int64 = 60_000
+    /// How long after a message is settled the registry's facts about its tokens may still come, in milliseconds; 60 s.
+    ///
+    /// One that is lost on its way comes again within that.
+    var factsMilliseconds: Int64 = 60_000
 
     /// How long an `Idempotency-Key` is known, in milliseconds; 24 h.
     var idempotencyMilliseconds: Int64 = 24 * 3_600_000

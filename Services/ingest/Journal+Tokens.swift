@@ -34,12 +34,15 @@ extension Journal {
         }
     }
 
-    /// Whether a device's token of a run was called dead after an instant, and has not been registered since.
-    func hasDiedToken(_ run: Int64, device: String, afterMilliseconds: Int64) throws(StoreError) -> Bool {
+    /// What is known against a device's newest token of a run, and since when, milliseconds since 1970; nil if it has
+    /// none.
+    func newestToken(_ run: Int64, device: String) throws(StoreError) -> (mark: TokenRecord.Mark?, at: Int64)?
+    {
         try database.first(
-            "SELECT 1 FROM tokens WHERE run = ? AND device = ? AND mark = 'died' AND seenAt > ? LIMIT 1",
-            .int(run), .text(device), .int(afterMilliseconds)
-        ) { _ in true } ?? false
+            """
+            SELECT mark, seenAt FROM tokens WHERE run = ? AND device = ? ORDER BY registration DESC LIMIT 1
+            """, .int(run), .text(device)
+        ) { (row) in (row.optionalText(0).flatMap(TokenRecord.Mark.init(rawValue:)), row.int(1)) }
     }
 
     /// Notes that a device whose token of a run has died will not come with another: the person dismissed the activity.

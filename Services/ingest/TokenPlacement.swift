@@ -78,14 +78,24 @@ extension Ingest {
         return .success(known)
     }
 
-    /// The run in which a device's token has died lately, so that a new one is for the same activity.
+    /// The ended run in which a device's token has died lately, so that a new one is for the same activity and gets its end.
+    ///
+    /// What became of its token may be heard a moment later than that the end is settled.
     private func runThatAwaits(
         _ device: String, _ newest: Run?, _ state: RunState?, at now: Moment, in journal: Journal
     ) throws(StoreError) -> Int64? {
-        guard let newest, newest.channel == nil, state == .ended else { return nil }
-        let instant = Run.awaitedAfter(newest.delivery(access), nowMilliseconds: now.wall)
-        return try journal.hasDiedToken(newest.number, device: device, afterMilliseconds: instant)
-            ? newest.number : nil
+        guard let newest, newest.channel == nil, state == .ended, let end = newest.endedBy,
+            let token = try journal.newestToken(newest.number, device: device)
+        else { return nil }
+        switch token.mark {
+        case .ended: return nil
+        case .died:
+            let instant = Run.awaitedAfter(newest.delivery(access), nowMilliseconds: now.wall)
+            return token.at > instant ? newest.number : nil
+        case nil:
+            let settledAt = try journal.status(end)?.settledAtMilliseconds ?? .min
+            return settledAt > now.wall - limits.factsMilliseconds ? newest.number : nil
+        }
     }
 
     /// The run of the same activity that a token was registered for before.

@@ -148,6 +148,24 @@ import Testing
         #expect(try runs(bench).sorted() == [1, 1, 5])
     }
 
+    @Test(arguments: [(59, nil, 1), (60, nil, 4), (0, Fact.Kind.participantEnded, 4), (500, .tokenDied, 1)])
+    func `whether an end that is settled reached the phone may be heard a moment later`(
+        seconds: Int64, kind: Fact.Kind?, run: Int64
+    ) throws {
+        let bench = try Bench()
+        try bench.start()
+        try bench.activityToken(Bench.tokA)
+        try bench.end()
+        try bench.hear(
+            .settled(
+                Settled(
+                    message: 3, revision: 1, counts: OutcomeCounts(), settledAtMilliseconds: bench.now.wall)))
+        if let kind { try bench.hear(fact(kind, 1, Bench.tokA, restingOn: 2)) }
+        bench.advance(seconds: seconds)
+        try bench.activityToken(Bench.tokB)
+        #expect(try runs(bench).max() == run)
+    }
+
     @Test func `an empty token is told on, also right after the first of a run`() throws {
         let bench = try Bench()
         try bench.start()
