@@ -117,8 +117,9 @@ extension APNsGateway: Reloadable, Drainable {
         settings = GatewaySettings(configuration)
     }
 
-    /// Whether every push that came has its outcome.
-    var isDrained: Bool { underWay == 0 }
+    /// Whether every push that came has its outcome, and the registry has noted it: before that it is known here alone,
+    /// and what is on its way to a registry that has much to read ends with the process.
+    var isDrained: Bool { known.isEmpty }
 }
 
 // MARK: Pushes

@@ -92,7 +92,7 @@ import Testing
         let effects = bench.turn()
         #expect(effects.reports.first?.reason == "no-answer")
         #expect(effects.logs.first?.level == .error)
-        #expect(bench.core.isDrained)
+        #expect(bench.core.underWay == 0)
     }
 
     // MARK: What is not sent

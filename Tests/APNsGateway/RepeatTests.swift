@@ -205,8 +205,17 @@ import Testing
         _ = bench.send([bench.push(1), bench.push(2)])
         #expect(bench.core.underWay == 2)
         bench.answer(1, 200)
-        #expect(!bench.core.isDrained)
+        #expect(bench.core.underWay == 1)
         bench.answer(2, 503)
+        #expect(bench.core.underWay == 0)
+    }
+
+    @Test mutating func `who is told to stop waits until every outcome is noted`() {
+        #expect(bench.core.isDrained)
+        _ = bench.send([bench.push(1)])
+        bench.answer(1, 200)
+        #expect(!bench.core.isDrained)
+        _ = bench.note(1)
         #expect(bench.core.isDrained)
     }
 }
