@@ -59,14 +59,7 @@ import Testing
     }
 
     @Test func `a token of a run that is over is ignored, before and after a new start`() throws {
-        let bench = try Bench()
-        try bench.start()
-        try bench.activityToken(Bench.tokA)
-        try bench.end()
-        try bench.hear(
-            .settled(
-                Settled(
-                    message: 3, revision: 1, counts: OutcomeCounts(), settledAtMilliseconds: bench.now.wall)))
+        let bench = try ended()
         #expect(try bench.activityToken(Bench.tokA).code == 200)
         try bench.start()
         try bench.activityToken(Bench.tokB)
@@ -81,6 +74,19 @@ import Testing
             number: number, application: "AAAAA-00001", kind: kind, registrationSequence: restingOn)
         (fact.token, fact.run) = (token, 1)
         return .fact(fact)
+    }
+
+    /// A run of one phone, whose end is settled.
+    private func ended() throws -> Bench {
+        let bench = try Bench()
+        try bench.start()
+        try bench.activityToken(Bench.tokA)
+        try bench.end()
+        try bench.hear(
+            .settled(
+                Settled(
+                    message: 3, revision: 1, counts: OutcomeCounts(), settledAtMilliseconds: bench.now.wall)))
+        return bench
     }
 
     /// A run whose only phone's token has died.
@@ -152,14 +158,7 @@ import Testing
     func `whether an end that is settled reached the phone may be heard a moment later`(
         seconds: Int64, kind: Fact.Kind?, run: Int64
     ) throws {
-        let bench = try Bench()
-        try bench.start()
-        try bench.activityToken(Bench.tokA)
-        try bench.end()
-        try bench.hear(
-            .settled(
-                Settled(
-                    message: 3, revision: 1, counts: OutcomeCounts(), settledAtMilliseconds: bench.now.wall)))
+        let bench = try ended()
         if let kind { try bench.hear(fact(kind, 1, Bench.tokA, restingOn: 2)) }
         bench.advance(seconds: seconds)
         try bench.activityToken(Bench.tokB)
