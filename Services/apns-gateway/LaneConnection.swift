@@ -34,7 +34,6 @@ final class LaneConnection {
     private var refusedUntil = Int64.min
     private var flights: [Flight?] = []
     private var freePlaces: [Int] = []
-    private var unwritten: [Int] = []
     private let limits: ConnectionLimits
 
     init(_ http: HTTP2Connection, limits: ConnectionLimits, nowMilliseconds now: Int64) {
@@ -84,16 +83,13 @@ final class LaneConnection {
         }
         let flight = Flight(waiting: waiting, providerToken: providerToken, sentAtMilliseconds: now)
         if freePlaces.popLast() != nil { flights[place] = flight } else { flights.append(flight) }
-        unwritten.append(place)
         return true
     }
 
     /// Notes when requests have gone out: a phone's pace counts from there, however long they waited for a slow disk, a
-    /// full socket or a process that was held.
+    /// full socket, APNs' window or a process that was held.
     func noteWritten(at now: Int64) {
-        guard !unwritten.isEmpty, !http.hasUnwritten else { return }
-        for place in unwritten { flights[place]?.writtenAtMilliseconds = now }
-        unwritten.removeAll(keepingCapacity: true)
+        for place in http.takeWritten() { flights[place]?.writtenAtMilliseconds = now }
     }
 
     /// Takes out the request of an event.

@@ -1,6 +1,7 @@
 import Collections
 import FoundationEssentials
 import Service
+import Store
 import Telemetry
 import Web
 
@@ -192,11 +193,9 @@ extension IngestAdapter {
         func look(nowMilliseconds: Int64) -> IngestEvent? {
             guard nowMilliseconds >= nextMilliseconds else { return nil }
             nextMilliseconds = nowMilliseconds + DiskWatch.everyMilliseconds
-            let attributes = try? FileManager.default.attributesOfFileSystem(forPath: directory)
-            guard let free = attributes?[.systemFreeSize] as? UInt64,
-                let size = attributes?[.systemSize] as? UInt64
-            else { return nil }
-            return .disk(freeBytes: Int64(clamping: free), sizeBytes: Int64(clamping: size))
+            // A directory that cannot be looked at is told of by the journal in it, at its next commit.
+            guard let disk = try? DiskSpace(at: directory) else { return nil }
+            return .disk(freeBytes: disk.freeBytes, sizeBytes: disk.sizeBytes)
         }
     }
 

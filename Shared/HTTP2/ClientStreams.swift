@@ -12,6 +12,12 @@ struct ClientStream: SlotStream {
     var completeAt = Int.max
 }
 
+/// Where a request was put, and which one: its slot may be another's by now.
+struct StreamPlace {
+    let slot: Int
+    let id: Int32
+}
+
 /// The open requests of a connection and the earliest of their deadlines.
 struct ClientStreams {
     var slots = Slots<ClientStream>()
@@ -21,6 +27,16 @@ struct ClientStreams {
     mutating func take(_ stream: ClientStream) -> Int {
         earliestDeadline = min(earliestDeadline, stream.deadline)
         return slots.take(stream)
+    }
+
+    /// The caller's number for a request; nil if it is not open any more.
+    func token(_ place: StreamPlace) -> Int? {
+        slots.holds(place.slot, place.id) ? slots[place.slot].token : nil
+    }
+
+    /// The count of gathered bytes with which a request was complete; 0 if it is not open any more.
+    func completeAt(_ place: StreamPlace) -> Int {
+        slots.holds(place.slot, place.id) ? slots[place.slot].completeAt : 0
     }
 
     /// The open requests whose deadline has come, oldest first.

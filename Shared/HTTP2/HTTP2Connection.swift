@@ -22,6 +22,8 @@ internal import Glibc
     let output = FrameOutput()
     var session: Session?
     var streams = ClientStreams()
+    /// Requests whose last frame was gathered, in that order, until `takeWritten` has told of them.
+    var complete: [StreamPlace] = []
     var events: [HTTP2Event] = []
     var streamLimit: Int
     var hasSettings = false
@@ -92,8 +94,16 @@ internal import Glibc
     /// How many requests `submit` would take now.
     public var availableStreams: Int { isOpen ? max(0, streamLimit - streams.slots.openCount) : 0 }
 
-    /// Whether something that was queued is not with the kernel yet; requests are complete there when nothing is.
-    public var hasUnwritten: Bool { needsFlush || wantsWrite }
+    /// Takes the requests whose last byte has gone to the kernel since the last call, by their tokens; none that has had its
+    /// event.
+    ///
+    /// A request may wait long for that, also where nothing is left to write: the peer's window holds back its body
+    /// (RFC 9113, 5.2).
+    public func takeWritten() -> [Int] {
+        let count = complete.prefix { streams.completeAt($0) <= output.accepted }.count
+        defer { complete.removeFirst(count) }
+        return complete.prefix(count).compactMap(streams.token)
+    }
 
     /// When `process` must be called even if the descriptor is not readable; 0 means at once.
     public var nextDeadlineMilliseconds: Int64? {

@@ -104,8 +104,7 @@ public struct Node<C: Core> {
     /// - Throws: `StoreError` if the store fails.
     public mutating func turn(drained: Bool, at now: Moment, in store: inout C.Storage) throws(StoreError) {
         followClock(now)
-        outbox.answered(pendingAnswers)
-        pendingAnswers = []
+        letGoOfAnswered()
         if drained {
             for instance in peers.takeNewLives() { try takeBack(instance, .newLife, at: now, in: &store) }
             for instance in peers.takeGone(nowMilliseconds: now.monotonic) {
@@ -115,6 +114,12 @@ public struct Node<C: Core> {
         let overdue = outbox.overdue(nowMilliseconds: now.monotonic)
         if overdue > 0 { pending.append(.log(LogLine(.warning, "sent-again", [("messages", "\(overdue)")]))) }
         try step(.turn(room(at: now)), at: now, in: &store)
+    }
+
+    /// Keeps no longer what answers that were taken in have answered.
+    private mutating func letGoOfAnswered() {
+        outbox.answered(pendingAnswers)
+        pendingAnswers = []
     }
 
     private mutating func takeBack(
@@ -146,6 +151,8 @@ public struct Node<C: Core> {
     public mutating func commit(at now: Moment) -> Actions {
         var actions = Actions()
         var loose: [(InstanceName, Message)] = []
+        // Where a message is committed by itself no turn has done so.
+        letGoOfAnswered()
         for effect in pending {
             switch effect {
             case .send(let message, let route): post(message, route, &loose)

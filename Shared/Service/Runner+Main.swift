@@ -79,7 +79,7 @@ extension Runner {
             AdminDoor.address(context.configuration, endpoint), metrics: context.metrics)
         let manager = ServiceManager(environment: environment)
         defer { withExtendedLifetime(lock) {} }
-        guard let turn = try StandBy.wait(C.service, context, admin, signals, manager) else {
+        guard let turn = try StandBy.wait(C.service, context, lock, admin, signals, manager) else {
             logger.info("stopped")
             return .stopped
         }

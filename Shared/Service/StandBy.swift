@@ -17,10 +17,10 @@ enum StandBy {
     /// Waits until this process may work; while it waits it says no hello, so that nobody sends it anything.
     ///
     /// - Returns: nil if it was asked to stop.
-    /// - Throws: `ServiceFailure` if the lock cannot be made or the admin door has lost its place.
+    /// - Throws: `ServiceFailure` if the lock cannot be made, or the admin door or the lock of its name has lost its place.
     static func wait(
-        _ service: ServiceName, _ context: ServiceContext, _ admin: AdminDoor, _ signals: Signals,
-        _ manager: ServiceManager
+        _ service: ServiceName, _ context: ServiceContext, _ name: InstanceLock, _ admin: AdminDoor,
+        _ signals: Signals, _ manager: ServiceManager
     ) throws(ServiceFailure) -> Turn? {
         guard service.runsOnce else { return Turn(lock: nil) }
         let directory = context.configuration.dataDirectory
@@ -45,6 +45,7 @@ enum StandBy {
                 [signals.descriptor, admin.pollable?.descriptor ?? -1], milliseconds: tryMilliseconds)
             admin.pollable?.process(nowMilliseconds: now)
             try admin.requirePlace()
+            guard name.isHeld else { throw .placeLost(name.path) }
             let requests = signals.take()
             if requests.contains(.stop) { return nil }
             isReloadDue = isReloadDue || requests.contains(.reload)

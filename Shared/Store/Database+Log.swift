@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The write-ahead log is kept to what the disk has room for.
 extension Database {
     /// How many commits go by between two looks at the disk.
@@ -20,11 +18,7 @@ extension Database {
     func fitLog() throws(StoreError) {
         commitsUntilLook = Database.commitsPerLook
         guard let path else { return }
-        var disk = statvfs()
-        guard unsafe statvfs(path, &disk) == 0 else {
-            throw StoreError(call: "statvfs", extendedCode: 10, systemError: errno, message: path)
-        }
-        let free = Int64(clamping: disk.f_bavail) * Int64(clamping: disk.f_frsize)
+        let free = try DiskSpace(at: path).freeBytes
         let bytes = Database.logBytes(freeBytes: free, target: Int64(options.logBytesTarget))
         guard bytes != logBytes else { return }
         logBytes = bytes

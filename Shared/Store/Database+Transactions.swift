@@ -56,15 +56,19 @@ extension Database {
 
     /// Commits the transaction; when it returns, the rows are on disk.
     ///
-    /// A commit that fails leaves no transaction open and none of its rows in the store.
+    /// A commit that fails leaves no transaction open and none of its rows in the store. Files that were removed or
+    /// replaced are looked for before it too: SQLite may copy a log without a name back when the store is closed, and
+    /// rows of which it was said that they are not there would appear.
     ///
     /// - Throws: `StoreError`, also the earlier one with which SQLite ended the transaction by itself, and one for
     ///   files that were removed or replaced meanwhile: what is committed there would be gone with the process.
     public func commit() throws(StoreError) {
         do {
+            try place?.requireUnmoved()
             try run("COMMIT")
             isInTransaction = false
             commitsUntilLook -= 1
+            try place?.findLog()
             try place?.requireUnmoved()
         } catch {
             try rollback()

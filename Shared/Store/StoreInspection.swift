@@ -2,6 +2,16 @@
 ///
 /// It takes no lock that a writer would wait for. While it reads, the write-ahead log cannot be copied back whole.
 public struct StoreInspection: Equatable, Sendable {
+    /// How closely it is looked at.
+    public enum Depth: Sendable {
+        /// Only whether it is a store, and which schema it has.
+        case schema
+        /// Every page, which takes up to a second for each 100 MB.
+        case pages
+        /// Every page, and indexes compared with their tables.
+        case indexes
+    }
+
     /// The version of the schema.
     public let version: Int
     /// What is damaged; empty for a sound store.
@@ -11,9 +21,9 @@ public struct StoreInspection: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - path: the store.
-    ///   - isThorough: whether indexes are compared with their tables too, which takes about a second for each 100 MB.
+    ///   - depth: how closely.
     /// - Throws: `StoreError` when it is not there, cannot be read or is not a database.
-    public init(_ path: String, isThorough: Bool = false) throws(StoreError) {
+    public init(_ path: String, depth: Depth) throws(StoreError) {
         let database: Database
         do {
             database = try Database(lookingAt: path)
@@ -24,6 +34,11 @@ public struct StoreInspection: Equatable, Sendable {
             (version, damage) = (0, [error.message])
             return
         }
-        damage = try database.damage(isThorough ? "PRAGMA integrity_check" : "PRAGMA quick_check")
+        damage =
+            switch depth {
+            case .schema: []
+            case .pages: try database.damage("PRAGMA quick_check")
+            case .indexes: try database.damage("PRAGMA integrity_check")
+            }
     }
 }

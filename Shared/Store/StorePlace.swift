@@ -24,14 +24,20 @@ struct StorePlace {
         store = try StorePlace.identity(path)
     }
 
-    /// Makes sure that what was committed can be found again.
+    /// Makes sure that what is committed can be found again.
     ///
     /// - Throws: `StoreError` if a file was removed or replaced.
-    mutating func requireUnmoved() throws(StoreError) {
+    func requireUnmoved() throws(StoreError) {
         guard try StorePlace.identity(path) == store else { throw StorePlace.gone(path, 0) }
-        let now = try StorePlace.identity(path + "-wal")
-        guard now == log ?? now else { throw StorePlace.gone(path + "-wal", 0) }
-        log = now
+        guard let log else { return }
+        guard try StorePlace.identity(path + "-wal") == log else { throw StorePlace.gone(path + "-wal", 0) }
+    }
+
+    /// Remembers the write-ahead log, once something is committed.
+    ///
+    /// - Throws: `StoreError` if it is not there.
+    mutating func findLog() throws(StoreError) {
+        if log == nil { log = try StorePlace.identity(path + "-wal") }
     }
 
     private static func identity(_ path: String) throws(StoreError) -> Identity {

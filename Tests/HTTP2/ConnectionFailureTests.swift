@@ -84,6 +84,22 @@ struct ConnectionFailureTests {
         #expect(client.failures == [.connectionLost(sent: false)])
     }
 
+    @Test func `requests are told as written when their last byte is, not while the window holds them back`()
+        throws
+    {
+        let (world, _, client) = try waiting(0)
+        // The first window of a connection has 65,535 bytes, and the server that grants more does not run here.
+        for token in 0..<10 {
+            client.submit(token, at: world.loop.now, body: [UInt8](repeating: 1, count: 10_000))
+        }
+        for _ in 1...20 { client.connection.process(nowMilliseconds: world.loop.now) }
+        #expect(client.connection.takeWritten() == Array(0..<6))
+        #expect(client.connection.takeWritten() == [])
+        try world.run { world.requests.count == 10 }
+        #expect(client.connection.takeWritten().sorted() == Array(6..<10))
+        #expect(client.connection.takeWritten() == [])
+    }
+
     @Test func `a deadline resets the stream and frees its place`() throws {
         let (world, _, client) = try waiting(1)
         let now = world.loop.now

@@ -164,13 +164,17 @@ import Testing
             _ = try bench.turn()
         }
         #expect(try rows("runs") == 500)
-        bench.advance(seconds: 12 * 3_600)
+        // One that begins before the others are forgotten runs on.
+        bench.advance(seconds: 11 * 3_600)
+        try bench.start(Bench.start.replacing("ord-12", with: "younger"))
+        bench.advance(seconds: 3_600)
         for _ in 1...10 {
             _ = try bench.turn()
             bench.advance(seconds: 61)
         }
-        #expect(try rows("runs") == 0)
-        #expect(try rows("messages") == 1, "one is not settled")
+        #expect(try rows("runs") == 1)
+        #expect(try bench.update(Bench.update.replacing("ord-12", with: "younger")).codes.count == 1)
+        #expect(try rows("messages") == 3, "none of them is settled")
     }
 
     @Test func `a shorter retention counts from the next turn after a reload`() throws {

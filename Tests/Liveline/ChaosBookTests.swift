@@ -137,8 +137,11 @@ struct ChaosBookTests {
         let serial = begin(on: 2)
         let (update, end) = (accept(.update, serial), accept(.end, serial))
         book.strays(serial)
+        for phone in ["p-1", "p-2"] {
+            arrive(ChaosNumber(serial: serial, step: 0), at: 1_000, phone: phone)
+        }
         arrive(end, at: 2_000)
-        for (step, delivered) in [(0, 0), (1, 0), (2, 1)] {
+        for (step, delivered) in [(0, 2), (1, 0), (2, 1)] {
             let number = ChaosNumber(serial: serial, step: step)
             #expect(book.judge(number, settled(delivered, errors: 2 - delivered), isLate: true) == nil)
         }
@@ -148,6 +151,23 @@ struct ChaosBookTests {
         arrive(end, at: 4_000, phone: "p-1")
         arrive(update, at: 4_000, phone: "p-2")
         #expect(book.breachCount == 2)
+    }
+
+    @Test(arguments: [false, true])
+    mutating func `unless it was dismissed there it has to get it`(isDismissed: Bool) {
+        let serial = begin()
+        let (start, end) = (ChaosNumber(serial: serial, step: 0), accept(.end, serial))
+        arrive(start, at: 1_000)
+        book.strays(serial, isDismissed: isDismissed)
+        #expect(book.judge(start, settled(1), isLate: true) == nil)
+        #expect(book.judge(end, settled(0, errors: 1), isLate: true) == nil)
+        #expect(book.lateEndCount == (isDismissed ? 0 : 1))
+        book.checkLateEnds()
+        #expect(
+            book.breaches
+                == (isDismissed ? [] : ["p-1 never had the end of a-0 (its token has changed)"]))
+        arrive(end, at: 9_000)
+        #expect(book.lateEndCount == 0)
     }
 
     @Test mutating func `a push for an activity that is over is a breach`() {
@@ -245,6 +265,21 @@ struct ChaosBookTests {
         let serial = begin()
         let end = accept(.end, serial)
         #expect(book.judge(end, settled(0, errors: 1, total: 1), isLate: true) == nil)
+    }
+
+    @Test(arguments: [0, 1])
+    mutating func `an end that its phones have not had is not settled`(errors: Int) {
+        let serial = begin(on: 3)
+        let end = accept(.end, serial)
+        for phone in phones.prefix(2) {
+            arrive(ChaosNumber(serial: serial, step: 0), at: 1_000, phone: phone)
+        }
+        arrive(end, at: 2_000, phone: "p-1")
+        let fault = book.judge(end, settled(1, errors: errors, total: 3), isLate: true)
+        #expect(fault == "p-2 has not had it: end 1 of a-0 (M-1)")
+        arrive(end, at: 3_000, phone: "p-2")
+        // The third has never had its start, which the end may find unsent.
+        #expect(book.judge(end, settled(2, errors: 1, total: 3), isLate: true) == nil)
     }
 
     @Test mutating func `a refusal is a breach unless the activity was dismissed`() {

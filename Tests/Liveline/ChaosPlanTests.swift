@@ -137,12 +137,24 @@ struct ChaosTimelineTests {
 
     @Test mutating func `answers are lost with their connections`() {
         timeline.closes(at: 5_000)
-        timeline.closed(at: 7_000)
+        timeline.closed(1, at: 7_000)
         #expect(timeline.isCutOff(answered: 6_000, since: 6_000, until: 9_000))
         #expect(timeline.isCutOff(answered: 4_600, since: 4_600, until: 9_000))
         #expect(!timeline.isCutOff(answered: 4_400, since: 4_400, until: 9_000))
         #expect(!timeline.isCutOff(answered: 4_600, since: 4_600, until: 4_900))
         #expect(!timeline.isCutOff(answered: 7_100, since: 7_100, until: 9_000))
+    }
+
+    @Test mutating func `what is taken back ends only what was played before`() {
+        timeline.closes(at: 5_000)
+        let played = timeline.closings.count
+        timeline.closes(at: 6_000)
+        timeline.closed(played, at: 6_100)
+        #expect(timeline.closings == [5_000...6_100, 6_000...Int64.max])
+        // An answer that is late ends what an earlier one should have, and nothing twice.
+        timeline.closed(timeline.closings.count, at: 9_000)
+        timeline.closed(timeline.closings.count, at: 12_000)
+        #expect(timeline.closings == [5_000...6_100, 6_000...9_000])
     }
 
     @Test mutating func `what was done is counted by service`() {

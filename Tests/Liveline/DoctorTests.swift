@@ -173,6 +173,25 @@ struct DoctorTests {
         withExtendedLifetime(database) {}
     }
 
+    @Test(arguments: [false, true])
+    func `a store is not read through while its service could fill the disk meanwhile`(isRunning: Bool) throws
+    {
+        let path = "\(directory.path)/journal.sqlite"
+        let database = try makeStore("journal.sqlite")
+        let size = try Data(contentsOf: URL(filePath: path)).count
+        for free in [0, size / 4] {
+            var examination = StoreExamination(
+                directory: directory.path, isThorough: false, version: { _ in nil },
+                opened: { _ in isRunning ? [path, "\(path)-wal"] : [] })
+            examination.freeBytes = { _ in Int64(free) }
+            let isLeftOut = isRunning && free < size / 4
+            #expect(
+                examination.findings.count { $0.what.contains("was not read through") } == (isLeftOut ? 1 : 0)
+            )
+        }
+        withExtendedLifetime(database) {}
+    }
+
     @Test func `what the kernel tells is read to its end`() throws {
         // Hundreds of mappings: much more than one read of a file of /proc gives.
         let text = try #require(KernelView.text("/proc/self/smaps"))

@@ -234,12 +234,15 @@ extension Fleet {
         }
     }
 
-    func start(_ activity: String, on phone: String) -> HTTPClientRequest {
-        notify(
+    func start(_ activity: String, on phone: String) -> HTTPClientRequest { start(activity, on: [phone]) }
+
+    func start(_ activity: String, on phones: [String]) -> HTTPClientRequest {
+        let devices = phones.map { #""\#($0)""# }.joined(separator: ",")
+        return notify(
             "startLiveActivity",
             #"{"content":"Cooking","title":"Order","live_activity":{"event":"start","content-state":{"n":0},"#
                 + #""attributes-type":"Order","attributes":{"activityId":"\#(activity)"}},"#
-                + #""live_activity_id":"\#(activity)","devices":["\#(phone)"]}"#)
+                + #""live_activity_id":"\#(activity)","devices":[\#(devices)]}"#)
     }
 
     func update(_ activity: String, _ n: Int, event: String = "update", filler: String? = nil)

@@ -197,6 +197,18 @@ import Web
         #expect(try fleet.exitCode(service, withinSeconds: 5) == 75)
         #expect(try fleet.log(service).contains("\(service).lock is gone"))
     }
+
+    @Test func `who stands by goes when the lock of its name is lost`() throws {
+        let fleet = try Fleet()
+        try fleet.startSimulator()
+        try fleet.start("ingest")
+        try fleet.wait(for: "a ready line") { try fleet.log("ingest").contains(" ready") }
+        try fleet.start("ingest", as: "standby", ["--instance", "2"])
+        try fleet.wait(for: "a stand-by") { try fleet.log("standby").contains("standing-by") }
+        try FileManager.default.removeItem(atPath: "\(fleet.runDirectory)/ingest.2.lock")
+        #expect(try fleet.exitCode("standby", withinSeconds: 5) == 75)
+        #expect(try fleet.log("standby").contains("ingest.2.lock is gone"))
+    }
 }
 
 extension Fleet {

@@ -81,6 +81,17 @@ import Testing
         #expect(node.keptCount == 0)
     }
 
+    @Test mutating func `an answer that was committed without a turn counts, whatever fails then`() throws {
+        try round([hearing(registry), parcel([.command(command(1))], from: ingest)])
+        let taken = Message.taken(.batch(message: 1, pass: Pass(epoch: 1, number: 1), index: 0))
+        try store.begin()
+        try node.receive(parcel([taken], from: registry), at: now, in: &store)
+        try store.commit()
+        _ = node.commit(at: now)
+        node.abandon()
+        #expect(node.keptCount == 0)
+    }
+
     @Test mutating func `what goes the same way shares a parcel, up to its limits`() throws {
         let commands = (1...6 as ClosedRange<Int64>).map {
             Message.command(command($0, application: "A\($0)"))

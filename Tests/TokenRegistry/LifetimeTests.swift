@@ -66,7 +66,9 @@ import Testing
         for n in 1..<60 { try harness.activityToken(Token.number(n), run: run, "dev-\(n)") }
         let update = try harness.update(run, "{}")
         #expect(harness.counts(update) == .of(delivered: 60))
-        harness.now = harness.now.advanced(byMilliseconds: 43_201_000)
+        harness.now = harness.now.advanced(byMilliseconds: 43_000_000)
+        let younger = try harness.joined(Token.number(60), "dev-60", activity: "ord-13")
+        harness.now = harness.now.advanced(byMilliseconds: 201_000)
         var seen: [Int64] = []
         for turn in 0..<40 {
             try harness.input(.turn(harness.room))
@@ -74,7 +76,9 @@ import Testing
             if turn == 3 { try harness.restart() }
         }
         #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 - $1 <= 10 })
-        #expect(seen.last == 0)
+        #expect(seen.last == 1, "the phone of the activity that runs")
+        let command = harness.command(.update, run: younger, activity: "ord-13")
+        #expect(try harness.counts(harness.send(command)) == .of(delivered: 1))
     }
 
     @Test func `lim-no-leak: nothing is left of activities that are over`() throws {

@@ -48,6 +48,11 @@ extension ChaosBook {
         let unstarted = activity.endAccepted ? activity.places.count { !$0.isStarted } : 0
         let mayFail = message.reaches.count - certain + unstarted
         if settled.errors > mayFail { return "\(settled.errors) deliveries failed" }
+        if message.kind == .end, let end = activity.newestAccepted,
+            let hardwareID = activity.waiting(for: end).first
+        {
+            return "\(hardwareID) has not had it"
+        }
         // What the registry takes only after the end of its run finds nobody.
         let most = activity.deliveries(message.kind)
         let least = activity.endAccepted ? 0 : most
@@ -68,6 +73,18 @@ extension ChaosBook {
     mutating func unsettled(_ number: ChaosNumber) {
         tally.unsettled += 1
         breach("not settled: \(name(number))")
+    }
+
+    /// How many phones with a new token still have to get an end.
+    var lateEndCount: Int { lateEnds.values.reduce(0) { $0 + $1.missing.count } }
+
+    /// Sees that ends have reached the phones whose tokens had changed.
+    mutating func checkLateEnds() {
+        for (_, late) in lateEnds.sorted(by: { $0.key < $1.key }) {
+            for hardwareID in late.missing {
+                breach("\(hardwareID) never had the end of \(late.name) (its token has changed)")
+            }
+        }
     }
 
     /// Sees that every accepted message was judged, so that none is forgotten by the run itself.

@@ -14,7 +14,10 @@
 ///   the registry can know: an update whose answer ended with its gateway, or was lost, may be followed at once.
 /// - Every accepted message is settled, with one delivery for each phone: delivered where APNs told a gateway 200 that
 ///   did not end with it, and only where APNs has had it. Where tokens change, a delivery may fail and be made good when
-///   the phone is back, and how many there are is not looked at. Where an activity was dismissed, an update may be refused.
+///   the phone is back, and how many there are is not looked at; nor is it once the activity's end is accepted, as what
+///   the registry hears of only after it finds nobody. Where an activity was dismissed, an update may be refused.
+/// - Every phone that had the start of an activity gets its end: before that is settled, or, where its token has changed,
+///   when it is back.
 struct ChaosBook {
     enum Kind: String, Sendable { case start, update, end }
 
@@ -70,6 +73,24 @@ struct ChaosBook {
 
         /// Whether everything about it is known.
         var isOver: Bool { endAccepted && open.isEmpty }
+
+        /// Its phones that had its start and have not had a state as new as this step.
+        func waiting(for step: Int) -> [String] {
+            places.filter { $0.isStarted && ($0.last?.step ?? 0) < step }.map(\.hardwareID)
+        }
+    }
+
+    /// The end of an activity that is forgotten, and its phones that had not had it by then.
+    struct LateEnd: Sendable {
+        let step: Int
+        let name: String
+        /// Whether the person dismissed it: the phone has no token for it then.
+        let isDismissed: Bool
+        let hardwareIDs: [String]
+        var reached: Set<String> = []
+
+        /// Who still has to get it.
+        var missing: [String] { isDismissed ? [] : hardwareIDs.filter { !reached.contains($0) } }
     }
 
     /// A push that came again or too soon, or a 410 after a 410: whether somebody must have known is told in the end.
@@ -89,7 +110,7 @@ struct ChaosBook {
     var tally = ChaosTally()
     /// Phones that have not had the end of an activity that is forgotten, where tokens have changed: it is settled, but one
     /// that comes back with a new token still gets it.
-    private var lateEnds: [Int: (step: Int, hardwareIDs: Set<String>)] = [:]
+    private(set) var lateEnds: [Int: LateEnd] = [:]
     /// The last 410 about each token.
     private var deaths: [String: Reach] = [:]
     private var suspicions: [Suspicion] = []
@@ -172,14 +193,21 @@ struct ChaosBook {
         guard let activity = activities[number.serial], activity.isOver else { return }
         activities[number.serial] = nil
         guard activity.hasStrayed, let end = activity.newestAccepted else { return }
-        let missed = activity.places.filter { ($0.last?.step ?? -1) < end }.map(\.hardwareID)
-        if !missed.isEmpty { lateEnds[number.serial] = (end, Set(missed)) }
+        let missed = activity.waiting(for: end)
+        guard !missed.isEmpty else { return }
+        lateEnds[number.serial] = LateEnd(
+            step: end, name: activity.name, isDismissed: activity.isDismissed, hardwareIDs: missed)
     }
 
-    /// Whether it is the end that a phone with a new token gets though it is settled.
-    private func isLateEnd(_ number: ChaosNumber, _ hardwareID: String) -> Bool {
-        guard let late = lateEnds[number.serial], late.step == number.step else { return false }
-        return late.hardwareIDs.contains(hardwareID)
+    /// Takes the end that a phone with a new token gets though it is settled.
+    ///
+    /// - Returns: false if it is something else.
+    private mutating func isLateEnd(_ number: ChaosNumber, _ hardwareID: String) -> Bool {
+        guard let late = lateEnds[number.serial], late.step == number.step,
+            late.hardwareIDs.contains(hardwareID)
+        else { return false }
+        lateEnds[number.serial]?.reached.insert(hardwareID)
+        return true
     }
 
     /// Gives up an activity that the door does not know any more: nothing more is sent for it.

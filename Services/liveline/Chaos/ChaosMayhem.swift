@@ -152,8 +152,13 @@ final class ChaosMayhem: Pollable {
         client.send(control.postRaw("/script", rule)) { _ in }
     }
 
+    /// Takes back what was played so far; only its answer tells that the simulator has done so.
     private func clear() {
-        client.send(control.delete("/script")) { [book] _ in book.value.timeline.closed(at: Self.wall) }
+        let count = book.value.timeline.closings.count
+        client.send(control.delete("/script")) { [book] result in
+            guard case .success = result else { return }
+            book.value.timeline.closed(count, at: Self.wall)
+        }
         client.send(control.post("/connections") { $0.member("streamLimit", 1_000) }) { _ in }
     }
 

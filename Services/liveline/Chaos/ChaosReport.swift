@@ -74,7 +74,7 @@ struct ChaosReport: Sendable {
     private var counts: Table {
         var table = Table([("messages", .left), ("", .right), ("pushes", .left), ("", .right)])
         let messages = [
-            ("sent", tally.sent), ("accepted", tally.accepted), ("refused (tokens changed)", tally.refused),
+            ("sent", tally.sent), ("accepted", tally.accepted), ("refused (dismissed)", tally.refused),
             ("settled", tally.settled),
             ("not settled", tally.unsettled), ("deliveries: delivered", tally.delivered),
             ("deliveries: superseded", tally.superseded), ("deliveries: others", tally.errors),

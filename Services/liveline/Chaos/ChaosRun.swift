@@ -130,13 +130,16 @@ struct ChaosRun {
         try cast.loop.run(forMilliseconds: parameters.settleSeconds * 1_000, with: cast.members) {
             progress.show("conclude: \(line(cast))")
             let isPatient = MonotonicClock.nowMilliseconds() - began < Self.misfitMilliseconds
-            return cast.traffic.underWay == 0 && cast.judge.open <= (isPatient ? 0 : cast.judge.misfits)
+            guard cast.traffic.underWay == 0 else { return false }
+            guard isPatient else { return cast.judge.open <= cast.judge.misfits }
+            return cast.judge.open == 0 && cast.book.value.lateEndCount == 0
         }
         progress.say(line(cast))
         cast.traffic.giveUp()
         cast.judge.finish()
         cast.book.value.weigh()
         cast.book.value.balance()
+        cast.book.value.checkLateEnds()
         if cast.feed.lost > 0 {
             cast.book.value.breach("\(cast.feed.lost) pushes at the simulator were not seen in time")
         }

@@ -50,10 +50,12 @@ struct ChaosTimeline: Equatable, Sendable {
     /// Notes that connections to APNs may end from now on, until `closed`.
     mutating func closes(at now: Int64) { closings.append(now...Int64.max) }
 
-    /// Notes that they do so no longer.
-    mutating func closed(at now: Int64) {
-        guard let last = closings.last, last.upperBound == .max else { return }
-        closings[closings.count - 1] = last.lowerBound...max(last.lowerBound, now)
+    /// Notes that what was noted by the first so many calls of `closes` ends them no longer.
+    mutating func closed(_ count: Int, at now: Int64) {
+        for place in closings.indices.prefix(count) where closings[place].upperBound == .max {
+            let from = closings[place].lowerBound
+            closings[place] = from...max(from, now)
+        }
     }
 
     /// Notes that an answer of APNs was committed by the registry at a moment.

@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 import Service
+import Store
 
 /// Looks at what the host gives: directories, disk, clock, certificates.
 struct HostExamination {
@@ -46,11 +47,10 @@ struct HostExamination {
     }
 
     private func disk(_ directory: String) -> [Finding] {
-        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: directory)
-        guard let free = FileNumber.read(attributes?[.systemFreeSize]),
-            let size = FileNumber.read(attributes?[.systemSize]), free < min(UInt64(Self.diskLeast), size / 4)
+        guard let disk = try? DiskSpace(at: directory),
+            disk.freeBytes < min(Self.diskLeast, disk.sizeBytes / 4)
         else { return [] }
-        return [Self.disk(directory, free: Int64(free), size: Int64(clamping: size))]
+        return [Self.disk(directory, free: disk.freeBytes, size: disk.sizeBytes)]
     }
 
     /// Says that little disk is left.
