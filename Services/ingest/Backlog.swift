@@ -59,12 +59,9 @@ struct Backlog {
     /// Why nothing is taken that can be sent again, for lack of disk space; nil if it is.
     ///
     /// What is left is for the registrations of phones.
-    var refusalForSpace: Refusal? { problemOfSpace.map { .busy($0, retryAfterSeconds: 30) } }
-
-    /// What is said of the disk where its space is kept for the registrations of phones; nil if it is not.
-    var problemOfSpace: String? {
+    var refusalForSpace: Refusal? {
         guard let disk, disk.freeBytes < min(limits.diskReserveBytes, disk.sizeBytes / 8) else { return nil }
-        return "storage is nearly full"
+        return .busy("storage is nearly full", retryAfterSeconds: 30)
     }
 
     /// Whether an import of an application may go on.

@@ -63,7 +63,7 @@ extension Ingest {
         case .resume: try serveHold(call, .resume, at: now, in: journal)
         case .importDevices: try serveImport(call, at: now, in: journal)
         case .health: .success(health(call, problem: nil))
-        case .readiness: .success(health(call, problem: isStarted ? backlog.problemOfSpace : "starting"))
+        case .readiness: .success(health(call, problem: isStarted ? nil : "starting"))
         case .describe: .success(Served(reply: HTTPReply(call, 200, json: Description.document)))
         }
     }

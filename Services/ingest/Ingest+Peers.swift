@@ -97,7 +97,11 @@ extension Ingest {
         }
         guard let token = fact.token else { return }
         if fact.kind == .tokenDied, let run = fact.run {
-            try journal.markTokenDied(run, atMilliseconds: now.wall)
+            let known = try journal.token(token, application: fact.application)
+            // What is told once more changes nothing, and who dismissed the activity comes with no other token.
+            if fact.number > known?.fact ?? 0, known?.isDismissed != true {
+                try journal.markTokenDied(run, atMilliseconds: now.wall)
+            }
         }
         let mark: TokenRecord.Mark? =
             switch fact.kind {

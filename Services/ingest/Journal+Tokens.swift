@@ -11,6 +11,12 @@ struct TokenRecord: Equatable {
     var fact: Int64
     /// What is known against it.
     var mark: Mark?
+    /// Whether the person has dismissed the activity since it was registered, as the phone says: the registry decides
+    /// whether that counts, but nobody is awaited there with a new one.
+    var isDismissed = false
+
+    /// What stands in the place of a mark of one whose activity was dismissed.
+    fileprivate static let dismissed = "dismissed"
 
     /// What may be known against a token.
     enum Mark: String {
@@ -28,28 +34,40 @@ extension Journal {
             "SELECT run, registration, fact, mark FROM tokens WHERE application = ? AND token = ?",
             .text(application), .text(token)
         ) { row in
-            TokenRecord(
+            let mark = row.optionalText(3)
+            return TokenRecord(
                 run: row.optionalInt(0), registration: row.int(1), fact: row.int(2),
-                mark: row.optionalText(3).flatMap(TokenRecord.Mark.init(rawValue:)))
+                mark: mark.flatMap(TokenRecord.Mark.init(rawValue:)),
+                isDismissed: mark == TokenRecord.dismissed)
         }
     }
 
     /// What is known against a device's newest token of a run, and since when, milliseconds since 1970; nil if it has
     /// none.
+    ///
+    /// Who has dismissed the activity is as good as ended.
     func newestToken(_ run: Int64, device: String) throws(StoreError) -> (mark: TokenRecord.Mark?, at: Int64)?
     {
         try database.first(
             """
             SELECT mark, seenAt FROM tokens WHERE run = ? AND device = ? ORDER BY registration DESC LIMIT 1
             """, .int(run), .text(device)
-        ) { (row) in (row.optionalText(0).flatMap(TokenRecord.Mark.init(rawValue:)), row.int(1)) }
+        ) { (row) in
+            let mark = row.optionalText(0)
+            let known =
+                mark == TokenRecord.dismissed ? .ended : mark.flatMap(TokenRecord.Mark.init(rawValue:))
+            return (known, row.int(1))
+        }
     }
 
-    /// Notes that a device whose token of a run has died will not come with another: the person dismissed the activity.
+    /// Notes that a device whose token of a run has died, or will be said to have, does not come with another: the person
+    /// dismissed the activity.
     func awaitNoMore(_ device: String, in run: Int64) throws(StoreError) {
         try database.run(
-            "UPDATE tokens SET mark = 'ended' WHERE run = ? AND device = ? AND mark = 'died'", .int(run),
-            .text(device))
+            """
+            UPDATE tokens SET mark = CASE mark WHEN 'died' THEN 'ended' ELSE ?3 END
+            WHERE run = ?1 AND device = ?2 AND (mark IS NULL OR mark = 'died')
+            """, .int(run), .text(device), .text(TokenRecord.dismissed))
         try database.run(
             """
             UPDATE runs SET tokenDiedAt = NULL WHERE run = ?1 AND tokenDiedAt IS NOT NULL
@@ -88,6 +106,8 @@ extension Journal {
     }
 
     /// Keeps a fact about a token, unless a newer fact or registration is known.
+    ///
+    /// Of one whose activity was dismissed it makes no difference whether it died.
     func note(
         _ mark: TokenRecord.Mark?, _ token: String, application: String, fact: Int64,
         restingOn registration: Int64,
@@ -96,9 +116,10 @@ extension Journal {
         try database.run(
             """
             INSERT INTO tokens (application, token, fact, mark, firstAt, seenAt) VALUES (?1, ?2, ?3, ?4, ?6, ?6)
-            ON CONFLICT (application, token) DO UPDATE SET fact = ?3, mark = ?4, seenAt = ?6
+            ON CONFLICT (application, token) DO UPDATE SET fact = ?3, seenAt = ?6,
+                mark = CASE WHEN mark = ?7 AND ?4 = 'died' THEN 'ended' ELSE ?4 END
                 WHERE fact < ?3 AND registration <= ?5
             """, .text(application), .text(token), .int(fact), Value(mark?.rawValue), .int(registration),
-            .int(now))
+            .int(now), .text(TokenRecord.dismissed))
     }
 }

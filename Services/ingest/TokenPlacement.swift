@@ -67,7 +67,11 @@ extension Ingest {
             return known ?? newest.number == newest.number
                 ? .success(newest.number) : .failure(Why("token-of-a-former-run"))
         }
-        guard !token.isEmpty else { return .failure(Why("not-running")) }
+        guard !token.isEmpty else {
+            // Nor does who dismisses an activity come for its end.
+            if let newest, state == .ended { try journal.awaitNoMore(device, in: newest.number) }
+            return .failure(Why("not-running"))
+        }
         guard let known = try knownRun(token, activity, in: journal) else {
             return .success(try runThatAwaits(device, newest, state, at: now, in: journal))
         }

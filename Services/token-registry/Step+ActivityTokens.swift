@@ -19,9 +19,15 @@ extension Step {
         if let place = participant?.place,
             !place.accepts(sequence: registration.sequence, clientSeconds: token.registeredAtSeconds)
         {
-            return try sayStillDead(token.token, place, run: run.number, registration)
+            return try sayStillDead(token.token, place, registration)
         }
         guard try !isOver(run, participant) else {
+            if let participant, participant.end != nil, participant.place.token == token.token {
+                // The door has counted this registration, and takes no word about the token that rests on an earlier one.
+                try say(
+                    .participantEnded, application: registration.application, token: token.token,
+                    run: run.number, registration: registration.sequence)
+            }
             return emit(
                 .log(
                     LogLine(
@@ -90,7 +96,7 @@ extension Step {
         var place = known?.place ?? TokenPlace()
         place.register(token.token, registration, clientSeconds: token.registeredAtSeconds)
         let died = try ignoreDead(
-            token.token, holders.map(\.place), run: run.number, registration,
+            token.token, holders.map(\.place), run: known == nil ? run.number : nil, registration,
             clientSeconds: token.registeredAtSeconds)
         if let died {
             guard known == nil else { return }
@@ -100,23 +106,36 @@ extension Step {
         }
         let wasRefused = holders.contains { $0.place.state != .live }
         let others = holders.filter { $0.number != known?.number }
+        let former = try pace(of: others)
         for other in others { try takeToken(from: other) }
         if wasRefused { try sayLives(token.token, registration) }
         if known?.place.token == nil { try makeRoomForActivity(of: device) }
         guard let participant = known else {
             let participant = try addParticipant(run, device: device.number, state: .active, place: place)
-            for other in others { participant.pace.follow(other.pace) }
+            participant.pace.follow(former)
             if let end = try end(of: run) { try giveEnd(end, to: participant, device) }
             return
         }
-        for other in others { participant.pace.follow(other.pace) }
+        participant.pace.follow(former)
         try leaveChannel(participant)
-        let former = participant.place.usable
+        let tokenBefore = participant.place.usable
         participant.place = place
         if participant.state == .ended { try comeBack(participant, run, device) }
         participant.state = .active
-        if former != token.token { try retarget(participant) }
+        if tokenBefore != token.token { try retarget(participant) }
         try goOn(participant, run, device)
+    }
+
+    /// What has gone to a token under the names of those who held it, or may have: of what is handed over nobody knows yet.
+    private func pace(of holders: [Participant]) throws(StoreError) -> Pace {
+        var pace = Pace()
+        for holder in holders {
+            pace.follow(holder.pace)
+            guard let handed = holder.handed, let message = try message(handed), message.kind != .start
+            else { continue }
+            pace.lastOrder = max(pace.lastOrder ?? message.order, message.order)
+        }
+        return pace
     }
 
     /// Ends the oldest activity of a device that holds as many tokens as it may.

@@ -120,7 +120,7 @@ extension Step {
             try ledger.startPlace(device: device.number, type: type)
             ?? StartPlace(device: device.number, type: type, place: TokenPlace())
         guard start.place.accepts(sequence: registration.sequence, clientSeconds: token.registeredAtSeconds)
-        else { return try sayStillDead(token.token, start.place, run: nil, registration) }
+        else { return try sayStillDead(token.token, start.place, registration) }
         // Who registers a token wants pushes again.
         if registration.sequence > device.sequence, !token.token.isEmpty { device.isUnregistered = false }
         let holders =
@@ -151,12 +151,10 @@ extension Step {
 
     /// Says once more that a token is dead whose registration is ignored as an older one: the door has taken it for a
     /// living one since.
-    func sayStillDead(_ token: String, _ place: TokenPlace, run: Int64?, _ registration: Registration)
-        throws(StoreError)
-    {
+    func sayStillDead(_ token: String, _ place: TokenPlace, _ registration: Registration) throws(StoreError) {
         guard registration.sequence > place.sequence, place.death(of: token) != nil else { return }
         try say(
-            .tokenDied, application: registration.application, token: token, run: run,
+            .tokenDied, application: registration.application, token: token, run: nil,
             registration: registration.sequence)
     }
 

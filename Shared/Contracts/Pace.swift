@@ -41,8 +41,11 @@ public struct Pace: Codable, Sendable, Hashable {
         lastWireSeconds = max(lastWireSeconds, wireSeconds)
     }
 
-    /// Lets nothing follow that is older than what went to the same token, and so to the same phone, under another name.
+    /// Lets nothing follow that is older than what went to the same token, and so to the same phone, under another name, nor
+    /// sooner after it than its pace.
     public mutating func follow(_ former: Pace) {
+        fullAtMilliseconds = max(fullAtMilliseconds, former.fullAtMilliseconds)
+        fiveNotBeforeMilliseconds = max(fiveNotBeforeMilliseconds, former.fiveNotBeforeMilliseconds)
         lastOrder = [lastOrder, former.lastOrder].compactMap { $0 }.max()
         lastWireSeconds = max(lastWireSeconds, former.lastWireSeconds)
     }

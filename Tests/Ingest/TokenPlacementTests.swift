@@ -154,6 +154,50 @@ import Testing
         #expect(try runs(bench).sorted() == [1, 1, 5])
     }
 
+    @Test func `who dismisses an activity does not come for an end that is settled`() throws {
+        let bench = try awaiting()
+        try bench.end()
+        try bench.hear(
+            .settled(
+                Settled(
+                    message: 3, revision: 1, counts: OutcomeCounts(), settledAtMilliseconds: bench.now.wall)))
+        try bench.activityToken("")
+        try bench.activityToken(Bench.tokB)
+        #expect(try runs(bench) == [1, 4])
+    }
+
+    @Test func `a death that is told once more makes no longer wait`() throws {
+        let bench = try awaiting()
+        bench.advance(seconds: 590)
+        try bench.hear(fact(.tokenDied, 1, Bench.tokA, restingOn: 2))
+        #expect(try bench.update().code == 200)
+        bench.advance(seconds: 10)
+        #expect(try bench.update().statusMessage.contains("no device shows the activity any more"))
+    }
+
+    @Test(arguments: [false, true])
+    func `a dismissal counts also where the word of the death is later`(isEnded: Bool) throws {
+        let bench = try Bench()
+        try bench.start()
+        try bench.activityToken(Bench.tokA)
+        if isEnded {
+            try bench.end()
+            try bench.hear(
+                .settled(
+                    Settled(
+                        message: 3, revision: 1, counts: OutcomeCounts(),
+                        settledAtMilliseconds: bench.now.wall)))
+        }
+        try bench.activityToken("")
+        try bench.hear(fact(.tokenDied, 1, Bench.tokA, restingOn: 2))
+        try bench.hear(fact(.runEmpty, 2, restingOn: 3))
+        if !isEnded {
+            #expect(try bench.update().statusMessage.contains("no device shows the activity any more"))
+        }
+        try bench.activityToken(Bench.tokB)
+        #expect(try runs(bench).max() == 4)
+    }
+
     @Test(arguments: [(59, nil, 1), (60, nil, 4), (0, Fact.Kind.participantEnded, 4), (500, .tokenDied, 1)])
     func `whether an end that is settled reached the phone may be heard a moment later`(
         seconds: Int64, kind: Fact.Kind?, run: Int64

@@ -190,6 +190,15 @@ final class Fleet {
             body: Array(body.utf8))
     }
 
+    /// A call of a phone.
+    func phoneRequest(_ method: String, _ hwid: String, _ members: String) -> HTTPClientRequest {
+        var request = request(
+            "POST", "/json/1.3/\(method)",
+            #"{"request":{"application":"AAAAA-00001","hwid":"\#(hwid)","device_type":1,\#(members)}}"#)
+        request.headers = ["Authorization": "Token d-test", "Content-Type": "application/json"]
+        return request
+    }
+
     /// Calls the door and waits for the answer.
     func door(_ method: String, _ path: String, _ body: String = "") throws -> (status: Int, body: String) {
         let answer = try HTTPClient.perform(request(method, path, body))

@@ -77,11 +77,8 @@ import Web
     private func call(
         _ method: String, _ hwid: String, _ members: String, _ fleet: Fleet
     ) throws -> String {
-        var request = fleet.request(
-            "POST", "/json/1.3/\(method)",
-            #"{"request":{"application":"AAAAA-00001","hwid":"\#(hwid)","device_type":1,\#(members)}}"#)
-        request.headers = ["Authorization": "Token d-test", "Content-Type": "application/json"]
-        return String(decoding: try HTTPClient.perform(request).body, as: UTF8.self)
+        let answer = try HTTPClient.perform(fleet.phoneRequest(method, hwid, members))
+        return String(decoding: answer.body, as: UTF8.self)
     }
 
     /// The simulator refuses a token on the other environment's host, as APNs does.

@@ -116,14 +116,23 @@ import Web
         }
         let read = try fleet.door("GET", "/v1/messages/\(codes[0])")
         #expect(read.status == 200)
+        func recoveries() throws -> Int {
+            try fleet.log("ingest").components(separatedBy: " store-recovered ").count - 1
+        }
+        let before = try recoveries()
         try disk.fill(leavingKibibytes: 0)
+        // Nobody takes what is accepted, so that no page becomes free.
+        fleet.signal("segmenter", SIGSTOP)
+        var rounds = 0
+        while rounds < 100, try isRegistrationTaken(fleet, rounds) { rounds += 1 }
+        #expect(rounds < 100, "registrations are taken as long as anything can be written")
         for _ in 1...10 {
             // Turns that write nothing go by in between, and say nothing about the disk.
             Thread.sleep(forTimeInterval: 0.3)
             if let code = Fleet.code(fleet.calls([fleet.update("a1", n)])[0]) { codes.append(code) }
         }
-        let recoveries = try fleet.log("ingest").components(separatedBy: "store-recovered").count - 1
-        #expect(recoveries <= 1)
+        #expect(try recoveries() - before <= 1)
+        fleet.signal("segmenter", SIGCONT)
         disk.free()
         try fleet.wait(for: "room to be noticed") {
             Fleet.code(fleet.calls([fleet.update("a1", n + 1)])[0]) != nil
@@ -138,5 +147,16 @@ import Web
         for store in ["journal", "profiles", "ledger"] {
             #expect(try Database(.file(disk.path + "/\(store).sqlite")).integrityCheck() == [])
         }
+    }
+
+    /// Has a phone tell much of itself; false where the disk has no room for that.
+    private func isRegistrationTaken(_ fleet: Fleet, _ round: Int) throws -> Bool {
+        let word = String(repeating: "t", count: 200)
+        let tags = (1...10).map { tag in #""x\#(tag)":"\#(word)\#(round)""# }.joined(separator: ",")
+        let call = fleet.phoneRequest("setTags", "p1", #""tags":{\#(tags)}"#)
+        let answers = fleet.calls(Array(repeating: call, count: 20)).compactMap { $0 }
+        let refused = answers.filter { $0.status != 200 }
+        #expect(refused.allSatisfy { $0.status == 503 && $0.body.contains("storage is full") }, "\(refused)")
+        return refused.isEmpty
     }
 }

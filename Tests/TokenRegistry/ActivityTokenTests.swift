@@ -70,7 +70,9 @@ import Testing
         #expect(harness.counts(waiting) == .of(unreachable: 1))
         #expect(try harness.participant(run, "old")?.state == .ended)
         try harness.update(run, "{\"n\":3}")
-        #expect(harness.sent.count == 2)
+        #expect(harness.sent.count == 1, "it is the same phone, restored, and has its pace")
+        try harness.advance(seconds: 15)
+        #expect(harness.states == ["{\"n\":1}", "{\"n\":3}"])
         #expect(harness.factKinds == [])
     }
 

@@ -54,6 +54,8 @@ import Testing
         let second = try harness.joined(Token.b)
         try harness.activityToken(Token.a, run: first)
         #expect(harness.logs.contains("token-ignored"))
+        // Said by each that the door has counted.
+        #expect(harness.factKinds.filter { $0 == .participantEnded }.count == 2)
         try harness.update(second, "{\"n\":1}")
         #expect(harness.sent.last?.target.token == Token.b)
         #expect(try harness.participant(first)?.state == .ended)

@@ -75,6 +75,9 @@ import Testing
         let own = try send(harness, .update, Token.a)
         let run = try harness.joined(Token.a)
         let update = try harness.update(run, "{\"n\":1}")
+        try harness.advance(seconds: 14)
+        #expect(harness.counts(update) != .of(delivered: 1), "the phone has its pace, whoever pushes to it")
+        try harness.advance(seconds: 1)
         #expect(harness.counts(update) == .of(delivered: 1))
         #expect(try harness.participant(own, Token.a)?.state == .ended)
         let byToken = try send(harness, .update, Token.a, run: run, state: "{\"n\":2}")
@@ -93,6 +96,22 @@ import Testing
         try harness.advance(seconds: 16)
         #expect(harness.counts(older) == .of(superseded: 1))
         #expect(harness.sent.map(\.target.token) == [Token.b, Token.a])
+    }
+
+    @Test func `leaves nothing older behind it while APNs has not answered either`() throws {
+        let harness = try Harness()
+        let run = try harness.joined(Token.b)
+        try harness.update(run, "{\"n\":1}")
+        let older = try harness.update(run, "{\"n\":2}")
+        harness.apns = { _ in nil }
+        let newer = try send(harness, .update, Token.a, state: "{\"n\":3}")
+        try harness.activityToken(Token.a, run: run)
+        harness.apns = { _ in .ok }
+        try harness.advance(seconds: 16)
+        #expect(harness.counts(older) == .of(superseded: 1))
+        try harness.answer(try #require(harness.unanswered.first), .ok)
+        #expect(harness.counts(newer) == .of(delivered: 1))
+        #expect(harness.states == ["{\"n\":1}", "{\"n\":3}"])
     }
 
     @Test func `begins anew after eight hours`() throws {
