@@ -99,7 +99,7 @@ extension Ingest {
         if fact.kind == .tokenDied, let run = fact.run {
             let known = try journal.token(token, application: fact.application)
             // What is told once more changes nothing, and who dismissed the activity comes with no other token.
-            if fact.number > known?.fact ?? 0, known?.isDismissed != true {
+            if fact.number > known?.fact ?? 0, known?.mark != .dismissed {
                 try journal.markTokenDied(run, atMilliseconds: now.wall)
             }
         }

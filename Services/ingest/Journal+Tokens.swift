@@ -11,12 +11,6 @@ struct TokenRecord: Equatable {
     var fact: Int64
     /// What is known against it.
     var mark: Mark?
-    /// Whether the person has dismissed the activity since it was registered, as the phone says: the registry decides
-    /// whether that counts, but nobody is awaited there with a new one.
-    var isDismissed = false
-
-    /// What stands in the place of a mark of one whose activity was dismissed.
-    fileprivate static let dismissed = "dismissed"
 
     /// What may be known against a token.
     enum Mark: String {
@@ -24,6 +18,9 @@ struct TokenRecord: Equatable {
         case died = "died"
         /// Its activity has ended.
         case ended = "ended"
+        /// The person has dismissed the activity since it was registered, as the phone says: the registry decides whether
+        /// that counts, but nobody is awaited there with a new one.
+        case dismissed = "dismissed"
     }
 }
 
@@ -34,30 +31,21 @@ extension Journal {
             "SELECT run, registration, fact, mark FROM tokens WHERE application = ? AND token = ?",
             .text(application), .text(token)
         ) { row in
-            let mark = row.optionalText(3)
-            return TokenRecord(
+            TokenRecord(
                 run: row.optionalInt(0), registration: row.int(1), fact: row.int(2),
-                mark: mark.flatMap(TokenRecord.Mark.init(rawValue:)),
-                isDismissed: mark == TokenRecord.dismissed)
+                mark: row.optionalText(3).flatMap(TokenRecord.Mark.init(rawValue:)))
         }
     }
 
     /// What is known against a device's newest token of a run, and since when, milliseconds since 1970; nil if it has
     /// none.
-    ///
-    /// Who has dismissed the activity is as good as ended.
     func newestToken(_ run: Int64, device: String) throws(StoreError) -> (mark: TokenRecord.Mark?, at: Int64)?
     {
         try database.first(
             """
             SELECT mark, seenAt FROM tokens WHERE run = ? AND device = ? ORDER BY registration DESC LIMIT 1
             """, .int(run), .text(device)
-        ) { (row) in
-            let mark = row.optionalText(0)
-            let known =
-                mark == TokenRecord.dismissed ? .ended : mark.flatMap(TokenRecord.Mark.init(rawValue:))
-            return (known, row.int(1))
-        }
+        ) { (row) in (row.optionalText(0).flatMap(TokenRecord.Mark.init(rawValue:)), row.int(1)) }
     }
 
     /// Notes that a device whose token of a run has died, or will be said to have, does not come with another: the person
@@ -65,9 +53,9 @@ extension Journal {
     func awaitNoMore(_ device: String, in run: Int64) throws(StoreError) {
         try database.run(
             """
-            UPDATE tokens SET mark = CASE mark WHEN 'died' THEN 'ended' ELSE ?3 END
-            WHERE run = ?1 AND device = ?2 AND (mark IS NULL OR mark = 'died')
-            """, .int(run), .text(device), .text(TokenRecord.dismissed))
+            UPDATE tokens SET mark = CASE mark WHEN 'died' THEN 'ended' ELSE 'dismissed' END
+            WHERE run = ? AND device = ? AND (mark IS NULL OR mark = 'died')
+            """, .int(run), .text(device))
         try database.run(
             """
             UPDATE runs SET tokenDiedAt = NULL WHERE run = ?1 AND tokenDiedAt IS NOT NULL
@@ -117,9 +105,9 @@ extension Journal {
             """
             INSERT INTO tokens (application, token, fact, mark, firstAt, seenAt) VALUES (?1, ?2, ?3, ?4, ?6, ?6)
             ON CONFLICT (application, token) DO UPDATE SET fact = ?3, seenAt = ?6,
-                mark = CASE WHEN mark = ?7 AND ?4 = 'died' THEN 'ended' ELSE ?4 END
+                mark = CASE WHEN mark = 'dismissed' AND ?4 = 'died' THEN 'ended' ELSE ?4 END
                 WHERE fact < ?3 AND registration <= ?5
             """, .text(application), .text(token), .int(fact), Value(mark?.rawValue), .int(registration),
-            .int(now), .text(TokenRecord.dismissed))
+            .int(now))
     }
 }

@@ -134,7 +134,7 @@ extension Ingest {
         switch known.mark {
         case .died: return .refused(deadToken(draft, "APNs calls the token dead"))
         case .ended: return .refused(deadToken(draft, RunState.ended.problem))
-        case nil: break
+        case .dismissed, nil: break
         }
         guard let number = known.run, let run = try journal.run(number) else { return .begins }
         let state = run.state(access, nowMilliseconds: now.wall)

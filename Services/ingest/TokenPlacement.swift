@@ -92,7 +92,7 @@ extension Ingest {
             let token = try journal.newestToken(newest.number, device: device)
         else { return nil }
         switch token.mark {
-        case .ended: return nil
+        case .ended, .dismissed: return nil
         case .died:
             let instant = Run.awaitedAfter(newest.delivery(access), nowMilliseconds: now.wall)
             return token.at > instant ? newest.number : nil

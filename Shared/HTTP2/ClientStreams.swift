@@ -12,10 +12,12 @@ struct ClientStream: SlotStream {
     var completeAt = Int.max
 }
 
-/// Where a request was put, and which one: its slot may be another's by now.
-struct StreamPlace {
+/// A request whose last frame was gathered; its slot may be another's by now.
+struct CompleteRequest {
     let slot: Int
     let id: Int32
+    /// The count of gathered bytes then.
+    let completeAt: Int
 }
 
 /// The open requests of a connection and the earliest of their deadlines.
@@ -30,13 +32,8 @@ struct ClientStreams {
     }
 
     /// The caller's number for a request; nil if it is not open any more.
-    func token(_ place: StreamPlace) -> Int? {
-        slots.holds(place.slot, place.id) ? slots[place.slot].token : nil
-    }
-
-    /// The count of gathered bytes with which a request was complete; 0 if it is not open any more.
-    func completeAt(_ place: StreamPlace) -> Int {
-        slots.holds(place.slot, place.id) ? slots[place.slot].completeAt : 0
+    func token(_ request: CompleteRequest) -> Int? {
+        slots.holds(request.slot, request.id) ? slots[request.slot].token : nil
     }
 
     /// The open requests whose deadline has come, oldest first.

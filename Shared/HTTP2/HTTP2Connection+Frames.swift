@@ -14,7 +14,8 @@ extension HTTP2Connection: SessionHandler {
         let isLastOfStream = unsafe frame[3] <= FrameType.headers && frame[4] & 1 != 0
         if isLastOfStream, let slot = unsafe slot(of: Int32(bitPattern: Self.number(frame + 5))) {
             streams.slots[slot].completeAt = output.gathered
-            complete.append(StreamPlace(slot: slot, id: streams.slots[slot].id))
+            let id = streams.slots[slot].id
+            complete.append(CompleteRequest(slot: slot, id: id, completeAt: output.gathered))
         }
         if unsafe frame[3] == FrameType.goAway { ownErrorCode = unsafe Self.number(frame + 13) }
     }

@@ -23,7 +23,7 @@ internal import Glibc
     var session: Session?
     var streams = ClientStreams()
     /// Requests whose last frame was gathered, in that order, until `takeWritten` has told of them.
-    var complete: [StreamPlace] = []
+    var complete: [CompleteRequest] = []
     var events: [HTTP2Event] = []
     var streamLimit: Int
     var hasSettings = false
@@ -100,7 +100,7 @@ internal import Glibc
     /// A request may wait long for that, also where nothing is left to write: the peer's window holds back its body
     /// (RFC 9113, 5.2).
     public func takeWritten() -> [Int] {
-        let count = complete.prefix { streams.completeAt($0) <= output.accepted }.count
+        let count = complete.prefix { $0.completeAt <= output.accepted }.count
         defer { complete.removeFirst(count) }
         return complete.prefix(count).compactMap(streams.token)
     }
